@@ -10,7 +10,7 @@ namespace Voron.Extensions.Hosting;
 internal sealed class EnvironmentHealthCheck(
     HostedEnvironment hosted, IReadOnlyList<HostedTable> tables, Func<VoronHealthCheckSettings> settings, TimeProvider time) : IHealthCheck
 {
-    private readonly BackPressureWatch _backPressure = new(time);
+    private readonly BackPressureWatch _flushServices = new(time);
 
     private string Closed => $"The environment of section '{hosted.Section}' is closed.";
 
@@ -51,7 +51,7 @@ internal sealed class EnvironmentHealthCheck(
         }
 
         var thresholds = settings();
-        var isSlowed = _backPressure.IsActive(statistics, thresholds.BackPressureWindow);
+        var isSlowed = _flushServices.IsActive(statistics, thresholds.BackPressureWindow);
         var troubles = environment.Options.ReadOnly ? [] : tables.Select(table => table.Trouble).OfType<string>();
         var assessment = new HealthAssessment(environment.Path, environment.Options, statistics, thresholds, time.GetUtcNow());
         return assessment.Assess(failed, isSlowed, troubles);

@@ -16,7 +16,7 @@ public sealed class PlantedFaultTests
     /// <summary>The classes that every commit passes through, from the transaction to the device and to its readers.</summary>
     private static readonly string[] CommitPath =
     [
-        "WriteTransaction", "WriteTransactionBody", "WriteTransactionBody.Trees", "WriteScope", "CopyOnWritePages", "TransactionVersions",
+        "WriteTransaction", "WriteTransactionBody", "WriteTransactionBody.Trees", "WriteContext", "CopyOnWritePages", "TransactionVersions",
         "PutBufferPool", "CommitSubmission", "TransactionRecordBuilder", "RecordBuilder", "PageDiff", "JournalWriter", "JournalTail",
         "RecordQueue", "JournalLeader", "RecordBatchWriter", "CommitPublisher", "StateRing",
     ];

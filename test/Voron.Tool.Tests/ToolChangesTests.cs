@@ -64,7 +64,7 @@ public sealed class ToolChangesTests : IDisposable
             if (entry < 3)
                 run.Json.GetProperty("others")[0].GetProperty("entries").GetInt64().Should().Be(entry, "what can be read is shown");
             using var environment = StorageEnvironment.Open(Store);
-            (environment.Internals.Engine.Changes!.FindPoint(point.BackupId) != null)
+            (environment.Internals.Engine.ChangedPages!.FindPoint(point.BackupId) != null)
                 .Should().Be(false, "the point behind the named entry is damaged, or the log is");
         }
 

@@ -93,7 +93,7 @@ internal static class PageCommand
     {
         if (page.Entries.Count == 0 && page.Blocks.Count == 0)
             return [];
-        var used = page.Entries.Sum(entry => entry.RecordBytes + sizeof(ushort)) + page.Blocks.Sum(block => block.RoomBytes + IdBlockEntry.Size);
+        var used = page.Entries.Sum(entry => entry.RecordBytes + sizeof(ushort)) + page.Blocks.Sum(block => block.CapacityBytes + IdBlockEntry.Size);
         var capacity = pageSize - PageHeader.Size;
         return [("used bytes", used), ("free bytes", capacity - used), ("fill", (double)used / capacity)];
     }
@@ -162,7 +162,7 @@ internal static class PageCommand
             .. page.Blocks.Select(block => new object?[]
             {
                 block.Index, block.Offset, block.FirstId, block.LastId, block.Ids, block.GapWidth, block.PayloadWidth, block.HighestPayload,
-                block.RoomBytes, block.IsTail, block.Fault,
+                block.CapacityBytes, block.IsTail, block.Fault,
             }),
         ]);
 

@@ -29,15 +29,15 @@ internal sealed class TableContent : Content
     /// <summary>Opens a table; null if there is none of that name.</summary>
     public static TableContent? FindTable(ReadTransaction reading, string name) =>
         Encoding.UTF8.GetByteCount(name) <= SchemaKeys.MaxNameBytes
-            && new TableTreeOpener(reading).FindSchema(name, SchemaKeys.Table(name)) is { } schema
+            && new SystemTreeAccess(reading).FindSchema(name, SchemaKeys.Table(name)) is { } schema
             ? new TableContent(reading, schema)
             : null;
 
     public override DumpSection Section => new(_schema.Name, null)
     {
         Version = _schema.Version,
-        Keys = _schema.HasRowIdKeys ? null : _schema.KeyCodec,
-        NextRow = Math.Max(TableCounters.NextOfTable(_schemas, SchemaKeys.NextRow(_schema.Id)), TableCounters.BehindLastRow(_rows)),
+        Keys = _schema.HasRowIdKeys ? null : _schema.KeyCodecName,
+        NextRow = Math.Max(TableSequences.NextOfTable(_schemas, SchemaKeys.NextRow(_schema.Id)), TableSequences.BehindLastRow(_rows)),
     };
 
     public override bool Show(string key, EntryOutput output)
@@ -81,7 +81,7 @@ internal sealed class TableContent : Content
             rowId = KeyBounds.ParseNumber(key);
         else
         {
-            bytes = KeyForm.Parse(_schema.KeyCodec, key);
+            bytes = KeyForm.Parse(_schema.KeyCodecName, key);
             if (!_keys.TryGet(bytes, out var id) || !RowIdBytes.TryRead(id, out rowId))
             {
                 rowId = -1;
@@ -110,7 +110,7 @@ internal sealed class TableContent : Content
             return;
         }
 
-        var range = _keys.Range(keys.ToRange(key => KeyForm.Parse(_schema.KeyCodec, key)));
+        var range = _keys.Range(keys.ToRange(key => KeyForm.Parse(_schema.KeyCodecName, key)));
         foreach (var entry in isReversed ? range.Reverse() : range)
         {
             if (!RowIdBytes.TryRead(entry.Value, out var rowId))
@@ -141,7 +141,7 @@ internal sealed class TableContent : Content
     private ReadOnlySpan<byte> Checked(long rowId, ReadOnlySpan<byte> row) =>
         RowLayout.FindFault(row) is { } fault ? throw RowFormatException.OnRead(_schema.Name, rowId, fault) : row;
 
-    private string? KeyOf(ReadOnlySpan<byte> key) => _schema.HasRowIdKeys ? null : KeyForm.Format(_schema.KeyCodec, key);
+    private string? KeyOf(ReadOnlySpan<byte> key) => _schema.HasRowIdKeys ? null : KeyForm.Format(_schema.KeyCodecName, key);
 
     private Tree OpenTree(ReadTransaction reading, byte[] name) => reading.TryFindTree(name, out Tree tree)
         ? tree

@@ -17,7 +17,7 @@ internal sealed class TableTarget : EntryTarget
     private TableTarget(WriteTransaction writing, TableSchema schema)
     {
         _name = schema.Name;
-        _kind = schema.HasRowIdKeys ? null : schema.KeyCodec;
+        _kind = schema.HasRowIdKeys ? null : schema.KeyCodecName;
         _rows = writing.FindSystemTree(SystemTree.RowsName(schema.Id))!.Value;
         if (_kind != null)
             _keys = writing.FindSystemTree(schema.Indexes[0].TreeName(schema.Id))!.Value;
@@ -27,7 +27,7 @@ internal sealed class TableTarget : EntryTarget
     /// <inheritdoc cref="EntryTarget.Create"/>
     public static new TableTarget Create(WriteTransaction writing, DumpSection section, string name)
     {
-        var schema = new TableTreeOpener(writing).FindSchema(name, SchemaKeys.Table(name))
+        var schema = new SystemTreeAccess(writing).FindSchema(name, SchemaKeys.Table(name))
             ?? TableCreation.CreateEmpty(writing, name, section.Version, section.Keys);
         if (schema.Indexes.Any(index => index.Name.Length > 0))
         {
@@ -35,7 +35,7 @@ internal sealed class TableTarget : EntryTarget
                 ExitCode.InUse, $"The table '{name}' has indexes, which only its program can keep right. Load it under its name into an environment without it.");
         }
 
-        var keys = schema.HasRowIdKeys ? null : schema.KeyCodec;
+        var keys = schema.HasRowIdKeys ? null : schema.KeyCodecName;
         if (schema.Version != section.Version || keys != section.Keys)
         {
             throw new ToolException(
@@ -46,8 +46,8 @@ internal sealed class TableTarget : EntryTarget
             throw new ToolException(ExitCode.InUse, $"A feed records the table '{name}', and only its program can record rows.");
         var target = new TableTarget(writing, schema);
         var schemas = writing.FindSystemTree(SystemTree.Schemas)!.Value;
-        if (section.NextRow > TableCounters.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id)))
-            TableCounters.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), section.NextRow);
+        if (section.NextRow > TableSequences.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id)))
+            TableSequences.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), section.NextRow);
         return target;
     }
 

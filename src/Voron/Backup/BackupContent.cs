@@ -19,7 +19,7 @@ internal sealed unsafe class BackupContent : IDisposable
     private readonly BackupHeader _header;
     private readonly SectionMapLayout _layout;
     private readonly PageBitmap _used;
-    private Stage _stage;
+    private Progress _progress;
     private long _describedPages;
     private long _usedPages;
     private long _copiedPages;
@@ -33,7 +33,7 @@ internal sealed unsafe class BackupContent : IDisposable
         _used = new PageBitmap(_layout.MaxPageCount);
     }
 
-    private enum Stage
+    private enum Progress
     {
         Pages,
         UsedPages,
@@ -51,7 +51,7 @@ internal sealed unsafe class BackupContent : IDisposable
     public PageBitmap Used => _used;
 
     /// <summary>True after the trailer.</summary>
-    public bool IsComplete => _stage == Stage.Complete;
+    public bool IsComplete => _progress == Progress.Complete;
 
     /// <summary>Adds a frame whose limits, length and checksum have been checked.</summary>
     /// <param name="frame">The header of the frame.</param>
@@ -82,7 +82,7 @@ internal sealed unsafe class BackupContent : IDisposable
             case BackupFrameKind.Padding:
                 if (new ReadOnlySpan<byte>(payload, frame.RawBytes).ContainsAnyExcept((byte)0))
                     throw place.Damaged("is padding, but contains nonzero bytes");
-                _stage = Stage.Padded;
+                _progress = Progress.Padded;
                 break;
             default:
                 AddTrailer(payload, place);
@@ -109,19 +109,19 @@ internal sealed unsafe class BackupContent : IDisposable
     private bool IsExpected(BackupFrameKind kind, long sequence) => kind switch
     {
         BackupFrameKind.Note => sequence == 1,
-        BackupFrameKind.Pages or BackupFrameKind.State => _stage == Stage.Pages,
-        BackupFrameKind.UsedPages => _stage == Stage.UsedPages && _describedPages < State.PageCount,
-        BackupFrameKind.Index => _stage is Stage.Pages or Stage.UsedPages,
-        BackupFrameKind.Padding => _stage == Stage.UsedPages && _describedPages == State.PageCount,
-        BackupFrameKind.Trailer => _stage is Stage.UsedPages or Stage.Padded && _describedPages == State.PageCount,
+        BackupFrameKind.Pages or BackupFrameKind.State => _progress == Progress.Pages,
+        BackupFrameKind.UsedPages => _progress == Progress.UsedPages && _describedPages < State.PageCount,
+        BackupFrameKind.Index => _progress is Progress.Pages or Progress.UsedPages,
+        BackupFrameKind.Padding => _progress == Progress.UsedPages && _describedPages == State.PageCount,
+        BackupFrameKind.Trailer => _progress is Progress.UsedPages or Progress.Padded && _describedPages == State.PageCount,
         _ => false,
     };
 
-    private string Describe() => _stage switch
+    private string Describe() => _progress switch
     {
-        Stage.Pages => "before the state",
-        Stage.UsedPages => $"after the state, with {_describedPages} of {State.PageCount} pages in the bitmap",
-        Stage.Padded => "after the padding",
+        Progress.Pages => "before the state",
+        Progress.UsedPages => $"after the state, with {_describedPages} of {State.PageCount} pages in the bitmap",
+        Progress.Padded => "after the padding",
         _ => "after the trailer",
     };
 
@@ -158,7 +158,7 @@ internal sealed unsafe class BackupContent : IDisposable
             throw place.Damaged($"is the state, and has {state.PageCount} pages, but an environment has at most {_layout.MaxPageCount}");
         State = state;
         _used.EnsureCommitted(state.PageCount);
-        _stage = Stage.UsedPages;
+        _progress = Progress.UsedPages;
     }
 
     private void AddUsedPages(in BackupFrame frame, byte* bits, BackupPlace place)
@@ -213,6 +213,6 @@ internal sealed unsafe class BackupContent : IDisposable
         BackupTrailerCheck.Expect(place, "index offset", trailer.IndexOffset, _indexOffset);
         BackupTrailerCheck.Expect(place, "number of index entries", trailer.IndexEntries, _indexEntries);
         Trailer = trailer;
-        _stage = Stage.Complete;
+        _progress = Progress.Complete;
     }
 }

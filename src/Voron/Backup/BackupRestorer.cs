@@ -18,8 +18,8 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
     private readonly PageBitmap _present;
     private readonly int _pageSize;
     private readonly long _totalBytes;
-    private List<WrittenExtent> _next = [];
-    private List<WrittenExtent> _written = [];
+    private List<TransactionExtent> _next = [];
+    private List<TransactionExtent> _written = [];
     private Task _writing = Task.CompletedTask;
     private long _doneBytes;
 
@@ -78,7 +78,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
 
     public unsafe void Add(long first, int pages, byte* bytes, BackupPlace place)
     {
-        _next.Add(new WrittenExtent(first, pages, (nint)bytes));
+        _next.Add(new TransactionExtent(first, pages, (nint)bytes));
         _present.EnsureCommitted(first + pages);
         _present.Set(first, pages);
     }
@@ -172,7 +172,7 @@ internal sealed class BackupRestorer : IPageSink, IDisposable
         $"The environment restored from '{name}' to '{_target.Disk.Path}' is damaged, and is deleted: {problem} Use another backup.", cause);
 
     /// <summary>Pages to write, at an address in the reader's buffer.</summary>
-    private readonly record struct WrittenExtent(long First, int Pages, nint Bytes);
+    private readonly record struct TransactionExtent(long First, int Pages, nint Bytes);
 }
 
 /// <summary>The target of a restore, and the verification of the result.</summary>

@@ -72,7 +72,7 @@ internal sealed class BackupRun : IDisposable
         _pace = new BytePace(plan.MaxBytesPerSecond);
         _batch = NewBatch();
         _other = NewBatch();
-        _source = new RenewedCopySource(engine, engine.Changes, flusher?.ChangeLog, plan.UsualHold, stop);
+        _source = new RenewedCopySource(engine, engine.ChangedPages, flusher?.ChangeLog, plan.UsualHold, stop);
     }
 
     private PageCopier Copier => _source.Copier;
@@ -392,7 +392,7 @@ internal sealed class BackupRun : IDisposable
         {
             if (!_flusher.ChangeLog.TryAddPoint(new BackupPoint { BackupId = _plan.BackupId, TransactionId = state.TransactionId }))
                 return false;
-            if (!_engine.Changes!.IsDurable(_plan.BackupId))
+            if (!_engine.ChangedPages!.IsDurable(_plan.BackupId))
                 _flusher.Flush();
         }
         catch (Exception e) when (e is StorageFullException or StorageAccessException or EnvironmentPoisonedException)
@@ -400,7 +400,7 @@ internal sealed class BackupRun : IDisposable
             return false;
         }
 
-        return _engine.Changes.IsDurable(_plan.BackupId);
+        return _engine.ChangedPages.IsDurable(_plan.BackupId);
     }
 
     private void VerifyValues()

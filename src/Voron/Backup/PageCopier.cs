@@ -81,7 +81,7 @@ internal sealed unsafe partial class PageCopier : IDisposable
 
     /// <summary>Adds the pages changed between an earlier snapshot and the current one.</summary>
     /// <returns>False if the changes are no longer known: every page must be copied again.</returns>
-    public bool TryCollect(ChangeTracker changes, long since)
+    public bool TryCollect(ChangedPageTracker changes, long since)
     {
         if (!PlantedFault.ForgetPending && !changes.TryCollect(_engine.Versions, since, _snapshot!.State, Pending))
             return false;

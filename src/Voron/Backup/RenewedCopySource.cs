@@ -16,7 +16,7 @@ internal sealed class RenewedCopySource : IDisposable
 {
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(5);
 
-    private readonly ChangeTracker? _changes;
+    private readonly ChangedPageTracker? _changedPages;
     private readonly TimeSpan _usualHold;
     private readonly CancellationToken _stop;
     private readonly ChangeLogKeeper? _log;
@@ -31,11 +31,11 @@ internal sealed class RenewedCopySource : IDisposable
     /// <param name="stop">Cancels a wait for the writer.</param>
     /// <exception cref="InvalidOperationException">Too many verifications and backups are running.</exception>
     /// <exception cref="OutOfMemoryException">There is not enough memory for the bits of all pages.</exception>
-    public RenewedCopySource(ReadingEngine engine, ChangeTracker? changes, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
+    public RenewedCopySource(ReadingEngine engine, ChangedPageTracker? changes, ChangeLogKeeper? log, TimeSpan usualHold, CancellationToken stop)
     {
         _usualHold = usualHold;
         _stop = stop;
-        _changes = changes;
+        _changedPages = changes;
         _log = log;
         _snapshot = new RenewedSnapshot(engine);
         try
@@ -102,7 +102,7 @@ internal sealed class RenewedCopySource : IDisposable
     {
         Take();
         Copier.TakeAllForKnown();
-        if (_changes is { } changes && Copier.TryCollect(changes, since))
+        if (_changedPages is { } changes && Copier.TryCollect(changes, since))
         {
             Copier.BeginRound();
             return true;
@@ -124,7 +124,7 @@ internal sealed class RenewedCopySource : IDisposable
         SchedulePoint.Reach(SchedulePlace.BackupRenewing);
         var since = _collectedUpTo;
         Take();
-        if (since == Pages.Id || Copier.TryCollect(_changes!, since))
+        if (since == Pages.Id || Copier.TryCollect(_changedPages!, since))
             return true;
 
         Release();

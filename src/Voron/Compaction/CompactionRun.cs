@@ -54,7 +54,7 @@ internal sealed partial class CompactionRun : IDisposable
     private static readonly TimeSpan WriterPatience = TimeSpan.FromSeconds(1);
 
     private readonly Engine _engine;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
     private readonly Flusher _flusher;
     private readonly SpaceReclaimer _reclaimer;
     private readonly CompactionOptions _options;
@@ -86,7 +86,7 @@ internal sealed partial class CompactionRun : IDisposable
     /// <param name="parts">The services that the run uses.</param>
     /// <param name="options">The options.</param>
     /// <param name="stop">Cancels the run.</param>
-    public CompactionRun(Engine engine, Writer writer, in CompactionParts parts, CompactionOptions options, CancellationToken stop)
+    public CompactionRun(Engine engine, SingleWriter writer, in CompactionParts parts, CompactionOptions options, CancellationToken stop)
     {
         _engine = engine;
         _writer = writer;

@@ -10,7 +10,7 @@ namespace Voron.Compaction;
 /// <param name="writer">Its writer.</param>
 /// <param name="entrance">Gives the writer to this class.</param>
 /// <param name="isOnOneThread">True to commit on the calling thread, for deterministic tests.</param>
-internal sealed class CompactionWriter(ReadingEngine engine, Writer writer, WriterEntrance entrance, bool isOnOneThread)
+internal sealed class CompactionWriter(ReadingEngine engine, SingleWriter writer, WriterEntrance entrance, bool isOnOneThread)
 {
     /// <summary>The time to wait for a section that another thread is returning to the file system.</summary>
     private static readonly TimeSpan BusyPause = TimeSpan.FromMilliseconds(5);

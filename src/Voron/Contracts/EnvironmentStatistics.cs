@@ -116,7 +116,7 @@ public sealed record EnvironmentStatistics
     /// <summary>Write transactions rolled back.</summary>
     public required long RolledBackTransactions { get; init; }
 
-    /// <summary>Pages changed by committed transactions.</summary>
+    /// <summary>Pages changed by committed transactions, as in <see cref="CommitReport.PagesChanged"/>.</summary>
     public required long PagesChanged { get; init; }
 
     /// <summary>Bytes of transaction records.</summary>

@@ -180,7 +180,7 @@ internal sealed class Recompression(ReadingEngine engine, WriterEntrance entranc
         cursor.Value.CopyTo(_value);
         var key = cursor.Key.ToArray();
         if (!cursor.TryGetPacked(out _)
-            && body.Scope.Packer.Pack(treeId, 0, body.WritePages.PageSize, key.Length, _value.AsSpan(0, length)).Kind != ValueKind.Extended)
+            && body.Context.Packer.Pack(treeId, 0, body.WritePages.PageSize, key.Length, _value.AsSpan(0, length)).Kind != ValueKind.Extended)
             return length;
         TreeWriter.Put(body.WritePages, state, key, _value.AsSpan(0, length));
         Rewritten++;

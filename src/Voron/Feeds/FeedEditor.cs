@@ -18,7 +18,7 @@ internal readonly struct FeedEditor(WriteTransaction transaction)
     /// <summary>Opens the rows of a table; null if it does not exist.</summary>
     public static WriteTree? FindRows(WriteTransaction transaction, string table)
     {
-        if (new TableTreeOpener(transaction).FindSchema(table, SchemaKeys.Table(table)) is not { } schema)
+        if (new SystemTreeAccess(transaction).FindSchema(table, SchemaKeys.Table(table)) is not { } schema)
             return null;
         return transaction.FindSystemTree(SystemTree.RowsName(schema.Id)) ?? throw new CorruptionException(
             $"The rows of table '{table}' are missing in '{transaction.DataFilePath}'. Run Verify, or restore a backup.");

@@ -12,17 +12,17 @@ namespace Voron.Feeds;
 /// <summary>The feeds of an environment as a transaction sees them.</summary>
 /// <param name="trees">The transaction.</param>
 /// <param name="lineage">The numbers of the history to which the environment belongs, and of that from which it has forked.</param>
-internal readonly struct FeedRegistry(TableTreeOpener trees, (long Own, long Parent, long ForkTransactionId) lineage)
+internal readonly struct FeedRegistry(SystemTreeAccess trees, (long Own, long Parent, long ForkTransactionId) lineage)
 {
     private const int PositionBytes = sizeof(long) + sizeof(uint);
 
     public FeedRegistry(ReadTransaction transaction)
-        : this(new TableTreeOpener(transaction), transaction.LineageStamps)
+        : this(new SystemTreeAccess(transaction), transaction.LineageStamps)
     {
     }
 
     public FeedRegistry(WriteTransaction transaction)
-        : this(new TableTreeOpener(transaction), transaction.LineageStamps)
+        : this(new SystemTreeAccess(transaction), transaction.LineageStamps)
     {
     }
 

@@ -10,7 +10,7 @@ namespace Voron.Flushing;
 /// <summary>Begins the change log, and adds backups to it that later ones can build on. The flusher itself continues it.</summary>
 /// <param name="flush">The flusher's lock.</param>
 internal sealed class ChangeLogKeeper(
-    EngineLock flush, ReadingEngine engine, ChangeTracker changes, HeaderFile checkpoints, CheckpointMover mover, Writer writer)
+    EngineLock flush, ReadingEngine engine, ChangedPageTracker changes, HeaderFile checkpoints, CheckpointMover mover, SingleWriter writer)
 {
     private const int NoGeneration = -1;
 
@@ -60,7 +60,7 @@ internal sealed class ChangeLogKeeper(
         }
     }
 
-    /// <inheritdoc cref="ChangeTracking.ChangeTracker.TryAddPoint"/>
+    /// <inheritdoc cref="ChangeTracking.ChangedPageTracker.TryAddPoint"/>
     /// <exception cref="StorageAccessException">The log cannot be written.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write has failed.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>

@@ -25,7 +25,7 @@ internal sealed class CheckpointMover
     private readonly ReadingEngine _engine;
     private readonly JournalWriter _journal;
     private readonly JournalFileSet _files;
-    private readonly ChangeTracker _changes;
+    private readonly ChangedPageTracker _changedPages;
     private readonly HeaderFile _checkpoints;
     private ulong _stamp;
     private long _checkpointId;
@@ -38,7 +38,7 @@ internal sealed class CheckpointMover
         _engine = engine;
         _journal = engine.Journal!;
         _files = engine.JournalFiles!;
-        _changes = engine.Changes!;
+        _changedPages = engine.ChangedPages!;
         _checkpoints = checkpoints;
     }
 
@@ -103,7 +103,7 @@ internal sealed class CheckpointMover
         header.JournalSnapshotTransactionId = snapshot.Number == 0 ? 0 : target.State.TransactionId;
         header.JournalSnapshotLength = snapshot.Length;
         header.JournalSnapshotIncarnation = snapshot.Incarnation;
-        header.ChangeLogEntry = _changes.Named;
+        header.ChangeLogEntry = _changedPages.Named;
         try
         {
             // The last caller that synced the data file may have received the error of this flush's writes.
@@ -152,7 +152,7 @@ internal sealed class CheckpointMover
     /// identical. Then deletes the journal files before the end.
     /// </summary>
     /// <exception cref="EnvironmentPoisonedException">The header could not be written.</exception>
-    public void Seal(in JournalPosition journalEnd)
+    public void MarkClosed(in JournalPosition journalEnd)
     {
         AssertHeld();
         var header = _checkpoints.Current;
@@ -205,7 +205,7 @@ internal sealed class CheckpointMover
         AssertHeld();
         try
         {
-            _checkpoints.NameChangeLog(_changes.Named);
+            _checkpoints.NameChangeLog(_changedPages.Named);
         }
         catch (DiskException e)
         {

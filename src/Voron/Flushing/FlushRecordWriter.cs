@@ -115,29 +115,29 @@ internal sealed unsafe class FlushRecordWriter
     private void Submit(FlushPlan plan, RecordKind kind, Fill fill)
     {
 
-        // Nothing must fail after the submission: the entry then belongs to the journal, and would be returned while it is in the queue.
+        // Nothing must fail after the submission: the buffer then belongs to the journal, and would be returned while it is in the queue.
         _records.EnsureCapacity(_records.Count + 1);
-        var entry = _journal.Rent();
+        var buffer = _journal.Rent();
         RecordBuffer? compressed = null;
         long sequence;
         try
         {
             if (kind == RecordKind.FlushImages && _engine.Options.JournalCompression != JournalCompression.Never)
                 compressed = _journal.Rent();
-            var record = new RecordBuilder(entry, kind, JournalFormat.Version1);
+            var record = new RecordBuilder(buffer, kind, JournalFormat.Version1);
             fill(ref record);
             if (record.Finish(plan.Target.State, compressed) == compressed)
-                (entry, compressed) = (compressed, entry);
-            entry.Header->FlushNumber = (ushort)plan.Number;
-            var bytes = entry.Length;
-            sequence = _journal.Submit(entry, reserve: null);
+                (buffer, compressed) = (compressed, buffer);
+            buffer.Header->FlushNumber = (ushort)plan.Number;
+            var bytes = buffer.Length;
+            sequence = _journal.Submit(buffer, reserve: null);
             Number = plan.Number;
             Bytes += bytes;
             _records.Add((sequence, bytes));
         }
         catch
         {
-            _journal.Return(entry);
+            _journal.Return(buffer);
             throw;
         }
         finally
@@ -148,7 +148,7 @@ internal sealed unsafe class FlushRecordWriter
 
         _journal.WaitUntilDurable(sequence);
         if (PlantedFault.WriteToPooled)
-            entry.Header->FlushNumber = 0;
+            buffer.Header->FlushNumber = 0;
     }
 
     private delegate void Fill(ref RecordBuilder record);

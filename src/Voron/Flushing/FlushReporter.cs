@@ -12,7 +12,7 @@ internal sealed class FlushReporter(EngineCore engine)
     /// <param name="pages">The writer that has written them.</param>
     /// <param name="transactions">The number of transactions since the previous flush.</param>
     /// <param name="start">The time at which the flush began, as a timestamp of <see cref="Stopwatch"/>.</param>
-    public FlushReport Report(FlushPlan plan, PageFileWriter pages, long transactions, long start)
+    public FlushReport Report(FlushPlan plan, FlushPageWriter pages, long transactions, long start)
     {
         var duration = Stopwatch.GetElapsedTime(start);
         var counters = engine.Counters;

@@ -11,7 +11,7 @@ namespace Voron.Flushing;
 /// <param name="IsDurabilityConfirmed">True if the last record needs no other record to confirm its durability.</param>
 internal readonly record struct ReplayedJournal(long UnflushedBytes, bool IsDurabilityConfirmed);
 
-/// <summary>Decides when to flush, on its own thread: by bytes of journal, by age, and by the number of journal files.</summary>
+/// <summary>Decides when to flush, on its own thread: by bytes in the journal, past it and in page versions, by age, and by journal files.</summary>
 /// <remarks>
 /// The same thread prepares the next journal file, confirms the durability of an idle journal's tail, writes journal snapshots of pages
 /// that an old reader keeps out of the data file, and wakes writers that back-pressure has stopped.

@@ -10,11 +10,11 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>
-/// Brings the data file up to a snapshot, moves the checkpoint, recycles journals, and detaches versions that the data file now holds.
+/// Brings the data file up to a snapshot, moves the checkpoint, releases journal files, and detaches versions that the data file now holds.
 /// </summary>
 /// <remarks>
 /// <code>
-///   idle ─▶ chosen ─▶ listed ─▶ written ─▶ synced ─▶ checkpoint durable ─▶ recycled ─▶ detached ─▶ idle
+///   idle ─▶ chosen ─▶ listed ─▶ written ─▶ synced ─▶ checkpoint durable ─▶ released ─▶ detached ─▶ idle
 ///                       │          │ no space: paused, and resumed at the same snapshot with the list already written
 ///                       │          │ any other failure: poisoned
 /// </code>
@@ -32,16 +32,16 @@ internal sealed unsafe class Flusher
     private readonly HeaderFile _checkpoints;
     private readonly CheckpointMover _mover;
     private readonly VersionDetacher _detacher;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
     private readonly FlushTargetChooser _target;
-    private readonly PageFileWriter _pages;
+    private readonly FlushPageWriter _pages;
     private readonly FlushRecordWriter _records;
     private readonly FlushReporter _reporter;
     private readonly Stack<FlushPlan> _plans = new();
     private FlushPlan? _paused;
     private bool _isClosed;
 
-    public Flusher(Engine engine, HeaderFile checkpoints, Writer writer)
+    public Flusher(Engine engine, HeaderFile checkpoints, SingleWriter writer)
     {
         _engine = engine;
         _checkpoints = checkpoints;
@@ -49,11 +49,11 @@ internal sealed unsafe class Flusher
         _detacher = new VersionDetacher(engine, writer);
         _writer = writer;
         _target = new FlushTargetChooser(engine);
-        _pages = new PageFileWriter(engine, _mover, () => SpareJournalFiles.Prepare(engine));
+        _pages = new FlushPageWriter(engine, _mover, () => SpareJournalFiles.Prepare(engine));
         _records = new FlushRecordWriter(engine, engine.Journal!);
         _reporter = new FlushReporter(engine);
         Space = new SpaceCensus(_lock, engine, checkpoints);
-        ChangeLog = new ChangeLogKeeper(_lock, engine, engine.Changes!, checkpoints, _mover, writer);
+        ChangeLog = new ChangeLogKeeper(_lock, engine, engine.ChangedPages!, checkpoints, _mover, writer);
     }
 
     /// <summary>The count of free pages.</summary>
@@ -243,7 +243,7 @@ internal sealed unsafe class Flusher
             if (!_engine.Poison.IsPoisoned)
             {
                 if (!_engine.Disk.IsVolatile)
-                    FlushAndSeal();
+                    FlushAndMarkClosed();
             }
             else if (PlantedFault.WriteWhenPoisoned)
                 _checkpoints.WriteBothAlike();
@@ -271,9 +271,9 @@ internal sealed unsafe class Flusher
                 plan.Collect(_engine.Versions, target, CheckpointId, inFull: true);
                 var snapshot = JournalSnapshotWriter.Write(_engine, plan, _checkpoints.Current);
                 var replaced = _checkpoints.Current.JournalSnapshotNumber;
-                _engine.Changes!.AddDirectWrites(target.State.TransactionId);
+                _engine.ChangedPages!.AddDirectWrites(target.State.TransactionId);
                 _mover.Move(target, 0, snapshot, _records);
-                _engine.Changes.NoteHeaderMoved(target.State.TransactionId);
+                _engine.ChangedPages.NoteHeaderMoved(target.State.TransactionId);
                 _mover.ReleaseReplaced(target, replaced, snapshot);
                 _engine.Counters.JournalSnapshotCount++;
                 return true;
@@ -327,9 +327,9 @@ internal sealed unsafe class Flusher
         detach = _engine.Versions.BeginDetach();
         var replaced = _checkpoints.Current.JournalSnapshotNumber;
         var id = plan.Target.State.TransactionId;
-        _engine.Changes!.AddFlush(plan.AddChangedTo, id);
+        _engine.ChangedPages!.AddFlush(plan.AddChangedTo, id);
         _mover.Move(plan.Target, plan.Number, snapshot: default, _records);
-        _engine.Changes.NoteHeaderMoved(id);
+        _engine.ChangedPages.NoteHeaderMoved(id);
 
         // The number of this flush has been used. No later failure must bring the plan back: a second pass would mark the data file as
         // unfinished under the number that the header names, and a crash in it would leave a store that is refused.
@@ -357,7 +357,7 @@ internal sealed unsafe class Flusher
         }
     }
 
-    private void FlushAndSeal()
+    private void FlushAndMarkClosed()
     {
         var journal = _engine.Journal!;
         journal.Drain();
@@ -367,7 +367,7 @@ internal sealed unsafe class Flusher
             return;
         if (CheckpointId == _engine.Ring.PublishedId)
         {
-            _mover.Seal(JournalShrinking.Begin(_engine, _engine.JournalFiles!, journal.End));
+            _mover.MarkClosed(JournalShrinking.Begin(_engine, _engine.JournalFiles!, journal.End));
             _engine.DataFile.CutWhenClosed(GrowthPolicy.KeptWhenClosed(_checkpoints.Current.State.PageCount, _engine.PageSize));
         }
         else

@@ -31,14 +31,14 @@ internal static unsafe class JournalSnapshotWriter
         var available = engine.Disk.AvailableBytes;
         if (most > available && !PlantedFault.SnapshotWhatFits)
             throw new StorageFullException($"'{name}' may take {most} bytes, but '{engine.Disk.Path}' has space for only {available}.");
-        using var entry = new RecordBuffer(FirstRecordBytes, engine.Memory.Records);
+        using var buffer = new RecordBuffer(FirstRecordBytes, engine.Memory.Records);
         try
         {
             using var file = engine.Disk.Open(name, DiskOpen.New, DiskAccess.WriteThrough);
 
             // Allocates everything before the first page is written, so that a lack of space is known immediately.
             file.Allocate(0, PlantedFault.SnapshotWhatFits ? 0 : most);
-            var offset = WritePages(engine, file, entry, plan, new RecordTarget(incarnation, recordBytes));
+            var offset = WritePages(engine, file, buffer, plan, new RecordTarget(incarnation, recordBytes));
             file.SetLength(offset);
             file.Sync();
             engine.Disk.SyncDirectory();
@@ -58,7 +58,7 @@ internal static unsafe class JournalSnapshotWriter
         }
     }
 
-    private static long WritePages(ReadingEngine engine, DiskFile file, RecordBuffer entry, FlushPlan plan, in RecordTarget target)
+    private static long WritePages(ReadingEngine engine, DiskFile file, RecordBuffer buffer, FlushPlan plan, in RecordTarget target)
     {
         var offset = 0L;
         var sequence = 0L;
@@ -68,7 +68,7 @@ internal static unsafe class JournalSnapshotWriter
         // One record at least: its state is that of the snapshot, even if no page has changed since the checkpoint.
         while (sequence == 0 || item < plan.Items.Count || freed < plan.Freed.Count)
         {
-            var record = new RecordBuilder(entry, RecordKind.JournalSnapshot, engine.Format.Version);
+            var record = new RecordBuilder(buffer, RecordKind.JournalSnapshot, engine.Format.Version);
             if (sequence == 0 && (plan.Items.Count == 0 || plan.Items[0].Page != 0))
                 AddPageZero(engine, ref record);
             for (var end = Math.Min(plan.Items.Count, item + PagesPerRecord); item < end && record.Length < target.RecordBytes; item++)
@@ -84,13 +84,13 @@ internal static unsafe class JournalSnapshotWriter
                 record.AddFree(plan.Freed[freed], 1);
 
             record.Finish(plan.Target.State, null);
-            var header = entry.Header;
+            var header = buffer.Header;
             header->Incarnation = target.Incarnation;
             header->Offset = offset;
             header->Sequence = ++sequence;
-            header->Checksum = RecordChecksum.Compute(engine.EnvironmentId, entry.Buffer);
-            file.Write(offset, new ReadOnlySpan<byte>(entry.Buffer, checked((int)entry.Length)));
-            offset += entry.Length;
+            header->Checksum = RecordChecksum.Compute(engine.EnvironmentId, buffer.Buffer);
+            file.Write(offset, new ReadOnlySpan<byte>(buffer.Buffer, checked((int)buffer.Length)));
+            offset += buffer.Length;
         }
 
         return offset;

@@ -21,7 +21,7 @@ internal sealed class MemoryTrimmer
     private readonly EngineLock _lock = new(LockRank.Trim);
     private readonly ReadingEngine _engine;
     private readonly JournalWriter _journal;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
 
     // Created in advance: once the free lists are taken out, putting them back must not fail for lack of memory.
     private readonly Action _putBack;
@@ -33,7 +33,7 @@ internal sealed class MemoryTrimmer
     private long _peakBefore = long.MaxValue / 2;
     private long _trimmedAtTick = Environment.TickCount64;
 
-    public MemoryTrimmer(ReadingEngine engine, JournalWriter journal, Writer writer)
+    public MemoryTrimmer(ReadingEngine engine, JournalWriter journal, SingleWriter writer)
     {
         _engine = engine;
         _journal = journal;

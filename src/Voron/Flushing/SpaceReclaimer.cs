@@ -30,7 +30,7 @@ internal sealed partial class SpaceReclaimer
     private const int MaxSectionsExamined = 32;
 
     private readonly ReadingEngine _engine;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
     private readonly WriteTransactionPool _transactions;
     private readonly Flusher _flusher;
 
@@ -47,7 +47,7 @@ internal sealed partial class SpaceReclaimer
     private long _searchedAtDetach = -1;
     private long _searchedAtRelease;
 
-    public SpaceReclaimer(ReadingEngine engine, Writer writer, WriteTransactionPool transactions, Flusher flusher)
+    public SpaceReclaimer(ReadingEngine engine, SingleWriter writer, WriteTransactionPool transactions, Flusher flusher)
     {
         _engine = engine;
         _writer = writer;

@@ -7,7 +7,7 @@ namespace Voron.Flushing;
 /// Waits for the writer without holding a lock. The versions to be detached belong to no flush any more, so the next flush may already be
 /// under way. That flush finds the versions that are not detached yet in the table, and detaches them as well.
 /// </remarks>
-internal sealed unsafe class VersionDetacher(ReadingEngine engine, Writer writer)
+internal sealed unsafe class VersionDetacher(ReadingEngine engine, SingleWriter writer)
 {
     private const int DetachSlice = 1024;
 

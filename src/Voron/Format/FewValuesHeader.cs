@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace Voron.Format;
 
 /// <summary>
-/// The start of a set of few values. The offset of each value follows in two bytes, in the order of the values. The values fill the room from its end
-/// downwards, in any order, each preceded by its length in two bytes.
+/// The start of a set of few values. The offset of each value follows in two bytes, in the order of the values. The values fill the record from
+/// its end downwards, in any order, each preceded by its length in two bytes.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct FewValuesHeader
@@ -22,7 +22,7 @@ internal struct FewValuesHeader
     [FieldOffset(2)]
     public ushort Count;
 
-    /// <summary>The offset of the lowest value; the length of the room if there is none.</summary>
+    /// <summary>The offset of the lowest value; the length of the record if there is none.</summary>
     [FieldOffset(4)]
     public ushort HeapStart;
 

@@ -21,7 +21,7 @@ internal struct IdBlockEntry
 
     /// <summary>The number of bytes that the block may take, divided by 16.</summary>
     [FieldOffset(10)]
-    public byte RoomUnits;
+    public byte CapacityUnits;
 
     /// <summary>The number of ids, minus one.</summary>
     [FieldOffset(11)]
@@ -42,7 +42,7 @@ internal struct IdBlockEntry
 
     public readonly int Count => LastIndex + 1;
 
-    public readonly int Room => RoomUnits * IdBlockShape.RoomUnit;
+    public readonly int Capacity => CapacityUnits * IdBlockShape.CapacityUnit;
 
     public readonly bool IsTail => (Flags & TailFlag) != 0;
 

@@ -12,7 +12,7 @@ namespace Voron.Format;
 /// would widen every gap.
 /// </para>
 /// <para>
-/// The tail of a set has gaps of 16 or 32 bits and payloads of 8 bits, and its payloads begin after the room for the gaps of a full block. An id can
+/// The tail of a set has gaps of 16 or 32 bits and payloads of 8 bits, and its payloads begin after the space for the gaps of a full block. An id can
 /// therefore be appended without moving any bytes.
 /// </para>
 /// </remarks>
@@ -35,8 +35,8 @@ internal readonly record struct IdBlockShape(int Count, int GapWidth, int Payloa
 
     public const int LargeTailGapWidth = 32;
 
-    /// <summary>The room of a block is a multiple of this many bytes.</summary>
-    public const int RoomUnit = 16;
+    /// <summary>The capacity of a block is a multiple of this many bytes.</summary>
+    public const int CapacityUnit = 16;
 
     /// <summary>The number of bytes of the gaps.</summary>
     public int GapBytes => ((Count - 1) * GapWidth + 7) >> 3;
@@ -50,7 +50,7 @@ internal readonly record struct IdBlockShape(int Count, int GapWidth, int Payloa
     public int Size => PayloadOffset + PayloadBytes;
 
     /// <summary>The number of bytes that the block needs. A tail needs as many as a full block.</summary>
-    public int Room => RoundUp(IsTail ? MaxIds * (GapWidth + PayloadWidth) >> 3 : Size);
+    public int Capacity => RoundUp(IsTail ? MaxIds * (GapWidth + PayloadWidth) >> 3 : Size);
 
     /// <summary>Whether a block can have this shape.</summary>
     public bool IsPossible => Count is > 0 and <= MaxIds && (IsTail
@@ -58,7 +58,7 @@ internal readonly record struct IdBlockShape(int Count, int GapWidth, int Payloa
         : GapWidth is >= 0 and <= MaxGapWidth && PayloadWidth is >= 0 and <= MaxPayloadWidth);
 
     /// <summary>Returns whether a block of that many bytes can have this shape.</summary>
-    public bool FitsIn(int room) => IsPossible && (Size <= room || PlantedFault.TrustBlockWidth);
+    public bool FitsIn(int capacity) => IsPossible && (Size <= capacity || PlantedFault.TrustBlockWidth);
 
-    public static int RoundUp(int bytes) => (bytes + RoomUnit - 1) & -RoomUnit;
+    public static int RoundUp(int bytes) => (bytes + CapacityUnit - 1) & -CapacityUnit;
 }

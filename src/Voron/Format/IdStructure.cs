@@ -4,13 +4,13 @@ namespace Voron.Format;
 
 /// <summary>Checks that the bytes of an id page are consistent: part of <see cref="PageStructure"/>.</summary>
 /// <remarks>
-/// A page that passes has these properties: the directory ends before the lowest block; blocks lie inside the page, have a possible shape and room
+/// A page that passes has these properties: the directory ends before the lowest block; blocks lie inside the page, have a possible shape and capacity
 /// for it, and do not overlap; each first id exceeds the previous one by at least the number of ids in the previous block; heap start and hole bytes
 /// are correct; only the last block may be a tail. The ids inside a block are checked when it is unpacked.
 /// </remarks>
 internal static unsafe class IdStructure
 {
-    private const int Unit = IdBlockShape.RoomUnit;
+    private const int Unit = IdBlockShape.CapacityUnit;
     private const int WordBits = 64;
 
     /// <summary>Returns null if the page is sound, otherwise a description of the fault.</summary>
@@ -33,14 +33,14 @@ internal static unsafe class IdStructure
         {
             if (FindFaultOfBlock(entries, i, count) is { } fault)
                 return fault;
-            var room = entries[i].Room;
-            if (room == 0)
+            var capacity = entries[i].Capacity;
+            if (capacity == 0)
                 continue;
             int place = entries[i].Place;
-            if (place < heapStart || place % Unit != 0 || room > pageSize - place || !TryTake(taken, place / Unit, room / Unit))
-                return $"block {i} has {room} bytes at offset {place}, outside the heap from offset {heapStart} on, or overlapping another block";
+            if (place < heapStart || place % Unit != 0 || capacity > pageSize - place || !TryTake(taken, place / Unit, capacity / Unit))
+                return $"block {i} has {capacity} bytes at offset {place}, outside the heap from offset {heapStart} on, or overlapping another block";
             lowest = Math.Min(lowest, place);
-            bytes += room;
+            bytes += capacity;
         }
 
         return lowest == heapStart && header->HoleBytes == pageSize - heapStart - bytes
@@ -53,11 +53,11 @@ internal static unsafe class IdStructure
     {
         ref readonly var entry = ref entries[index];
         var shape = entry.Shape;
-        if (!shape.FitsIn(entry.Room) || (entry.Flags & ~IdBlockEntry.TailFlag) != 0)
-            return $"block {index} has {shape.Count} ids of {shape.GapWidth} and {shape.PayloadWidth} bits and flags {entry.Flags:x2} in {entry.Room} bytes";
-        if (entry.IsTail && (index + 1 < count || entry.Room < shape.Room))
-            return $"block {index} of {count} with {entry.Room} bytes is marked as the tail";
-        if (entry.Room == 0 && entry.Place != 0)
+        if (!shape.FitsIn(entry.Capacity) || (entry.Flags & ~IdBlockEntry.TailFlag) != 0)
+            return $"block {index} has {shape.Count} ids of {shape.GapWidth} and {shape.PayloadWidth} bits and flags {entry.Flags:x2} in {entry.Capacity} bytes";
+        if (entry.IsTail && (index + 1 < count || entry.Capacity < shape.Capacity))
+            return $"block {index} of {count} with {entry.Capacity} bytes is marked as the tail";
+        if (entry.Capacity == 0 && entry.Place != 0)
             return $"block {index} has no bytes, but the offset {entry.Place}";
 
         // Written as a subtraction, because a sum might overflow.

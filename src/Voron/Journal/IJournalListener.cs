@@ -11,16 +11,16 @@ internal interface IJournalListener
     void SyncExtents();
 
     /// <summary>Called in sequence order, by one thread at a time, for each record that is durable, even if it was published before.</summary>
-    void OnRecordDurable(RecordBuffer entry);
+    void OnRecordDurable(RecordBuffer record);
 
     /// <summary>Returns true if the transaction before that of the record has been published. Called under the lock of the queue.</summary>
-    bool IsNext(RecordBuffer entry);
+    bool IsNext(RecordBuffer record);
 
     /// <summary>
     /// Publishes a lazy record that is not durable yet, and is the next. Called under the lock of the queue, while no other thread can publish the
     /// record.
     /// </summary>
-    void Publish(RecordBuffer entry);
+    void Publish(RecordBuffer record);
 
     /// <summary>
     /// Called after a write by the thread that wrote, once it no longer leads, unless that thread notifies the observers itself.

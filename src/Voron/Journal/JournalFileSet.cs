@@ -7,12 +7,12 @@ using Voron.Testing;
 namespace Voron.Journal;
 
 /// <summary>
-/// The journal files of a writable environment: the current file, the live files before it, a spare prepared in advance, and released files
-/// for reuse.
+/// The journal files of a writable environment: the live files, of which the newest is the current one, a spare prepared in advance, and released
+/// files for reuse.
 /// </summary>
 /// <remarks>
-/// A file's states: made (zeroed, synced, named) or reused -> two header copies with a fresh incarnation -> spare -> current -> full ->
-/// released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
+/// A file's states: made (zeroed for small records, synced) or reused -> two header copies with a fresh incarnation -> named -> spare ->
+/// current -> full -> released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
 /// skipped, and recovery finds the next record by its sequence and chain.
 /// <para>
 /// Files start small and grow with the bytes written between two flushes: a released file is reused if it is large enough; otherwise a new one is

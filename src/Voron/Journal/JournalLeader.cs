@@ -167,9 +167,9 @@ internal sealed unsafe class JournalLeader
 
     private bool HasUnsyncedExtents()
     {
-        foreach (var entry in _batch)
+        foreach (var record in _batch)
         {
-            if ((entry.Header->Flags & RecordFlags.ExtentsUnsynced) != 0 && !PlantedFault.AcknowledgeUnsyncedExtents)
+            if ((record.Header->Flags & RecordFlags.ExtentsUnsynced) != 0 && !PlantedFault.AcknowledgeUnsyncedExtents)
                 return true;
         }
 
@@ -178,26 +178,26 @@ internal sealed unsafe class JournalLeader
 
     private void Publish()
     {
-        foreach (var entry in _batch)
+        foreach (var record in _batch)
         {
             SchedulePoint.Reach(SchedulePlace.Publishing);
-            _listener.OnRecordDurable(entry);
+            _listener.OnRecordDurable(record);
             SchedulePoint.Reach(SchedulePlace.Published);
-            _queue.SetDurable(entry.Sequence);
+            _queue.SetDurable(record.Sequence);
         }
     }
 
     private bool Complete()
     {
-        var empty = _queue.TakeEmptyCommits();
+        var empty = _queue.TakeUnchangedCommits();
 
         // Outside the lock, because completing a source may take time.
         for (var i = 0; i < _batch.Count; i++)
         {
-            var entry = _batch[PlantedFault.AcknowledgeOutOfOrder ? _batch.Count - 1 - i : i];
-            Debug.Assert(entry.Sequence <= _queue.DurableSequence, "no record is acknowledged before it is durable");
-            entry.Acknowledge(null);
-            empty = UnchangedCommits.Complete(empty, entry.Sequence);
+            var record = _batch[PlantedFault.AcknowledgeOutOfOrder ? _batch.Count - 1 - i : i];
+            Debug.Assert(record.Sequence <= _queue.DurableSequence, "no record is acknowledged before it is durable");
+            record.Acknowledge(null);
+            empty = UnchangedCommits.Complete(empty, record.Sequence);
             SchedulePoint.Reach(SchedulePlace.Acknowledged);
         }
 
@@ -212,8 +212,8 @@ internal sealed unsafe class JournalLeader
     private void Fail(Exception cause)
     {
         _poison.Set(cause);
-        foreach (var entry in _batch)
-            entry.Acknowledge(_poison.Exception(CommitOutcome.Unknown));
+        foreach (var record in _batch)
+            record.Acknowledge(_poison.Exception(CommitOutcome.Unknown));
         _queue.Fail(_batch);
     }
 }

@@ -8,7 +8,7 @@ namespace Voron.Journal;
 
 /// <summary>The end of the submitted records: the file and the offset of the next one, and the beginning of the next file.</summary>
 /// <remarks>
-/// Used under the writer's submission lock. The bytes before the end may not be written yet: the records that will fill them are in the queue.
+/// Used under the journal's submission lock. The bytes before the end may not be written yet: the records that will fill them are in the queue.
 /// </remarks>
 internal sealed unsafe class JournalTail
 {
@@ -45,17 +45,17 @@ internal sealed unsafe class JournalTail
     /// Begins another file if the current one lacks space for a record and the reserve after it, or if the record is the first of a newer format
     /// version. Flush records have the oldest version, so they can use the space that was left for them.
     /// </summary>
-    /// <param name="entry">The record.</param>
+    /// <param name="record">The record.</param>
     /// <param name="reserve">The space to leave free after the record; null for a flush record, which may use the space left by transactions.</param>
     /// <exception cref="StorageFullException">There is not enough space for another journal file.</exception>
     /// <exception cref="StorageAccessException">A journal file could not be made.</exception>
-    public void EnsureRoom(RecordBuffer entry, JournalReserve? reserve)
+    public void EnsureRoom(RecordBuffer record, JournalReserve? reserve)
     {
         _submission.AssertHeld();
-        var length = entry.Length;
+        var length = record.Length;
         Reserve = reserve ?? Reserve;
         var kept = reserve == null || PlantedFault.IgnoreReserve ? 0 : Reserve.Bytes;
-        if (_current != null && _offset + length + kept <= _current.Length && FitsVersion(entry, _current))
+        if (_current != null && _offset + length + kept <= _current.Length && FitsVersion(record, _current))
             return;
 
         try
@@ -81,23 +81,23 @@ internal sealed unsafe class JournalTail
     }
 
     /// <summary>Places a record at the end, where it fits.</summary>
-    public void Place(RecordBuffer entry)
+    public void Place(RecordBuffer record)
     {
         _submission.AssertHeld();
         var file = _current!;
-        Debug.Assert(entry.Length > 0 && entry.Length % JournalFormat.Block == 0, "a record consists of whole blocks");
+        Debug.Assert(record.Length > 0 && record.Length % JournalFormat.Block == 0, "a record consists of whole blocks");
         Debug.Assert(_offset >= JournalFormat.FirstRecordOffset && _offset % JournalFormat.Block == 0, "a record begins at a block after the headers");
-        Debug.Assert(_offset + entry.Length <= file.Length, "a record ends within its file");
+        Debug.Assert(_offset + record.Length <= file.Length, "a record ends within its file");
         Debug.Assert(file == _files.Newest, "records are appended to the newest file");
-        Debug.Assert(FitsVersion(entry, file), "a file has no record of a newer version than its own");
-        entry.File = file;
-        entry.Offset = _offset;
-        _offset += entry.Length;
+        Debug.Assert(FitsVersion(record, file), "a file has no record of a newer version than its own");
+        record.File = file;
+        record.Offset = _offset;
+        _offset += record.Length;
         file.UsedBytes = _offset;
     }
 
-    private static bool FitsVersion(RecordBuffer entry, JournalFile file) =>
-        (entry.Header->Flags & RecordFlags.WholeState) == 0 || file.Version != JournalFormat.Version1
+    private static bool FitsVersion(RecordBuffer record, JournalFile file) =>
+        (record.Header->Flags & RecordFlags.WholeState) == 0 || file.Version != JournalFormat.Version1
         || PlantedFault.KeepJournalVersion;
 }
 

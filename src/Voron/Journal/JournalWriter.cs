@@ -4,7 +4,7 @@ using Voron.Testing;
 
 namespace Voron.Journal;
 
-/// <summary>Writes records to the journal in order, with one write in progress at a time.</summary>
+/// <summary>The journal: records are written in order, with one write in progress at a time.</summary>
 /// <remarks>
 /// This type submits records and waits for them; <see cref="JournalLeader"/> writes them.
 /// <code>
@@ -84,47 +84,47 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <inheritdoc cref="RecordBufferPool.FreeBytes"/>
-    public long BufferBytes => _queue.Entries.FreeBytes;
+    public long BufferBytes => _queue.Buffers.FreeBytes;
 
     /// <inheritdoc cref="RecordBufferPool.HasLargeBuffers"/>
-    public bool HasLargeBuffers => _queue.Entries.HasLargeBuffers;
+    public bool HasLargeBuffers => _queue.Buffers.HasLargeBuffers;
 
     /// <inheritdoc cref="RecordBufferPool.TrimBuffers"/>
-    public void TrimBuffers() => _queue.Entries.TrimBuffers();
+    public void TrimBuffers() => _queue.Buffers.TrimBuffers();
 
     /// <inheritdoc cref="RecordBufferPool.Rent"/>
-    public RecordBuffer Rent() => _queue.Entries.Rent();
+    public RecordBuffer Rent() => _queue.Buffers.Rent();
 
     /// <inheritdoc cref="RecordBufferPool.Return"/>
-    public void Return(RecordBuffer entry) => _queue.Entries.Return(entry);
+    public void Return(RecordBuffer record) => _queue.Buffers.Return(record);
 
-    /// <summary>Assigns the record its place and queues it. From then on the entry belongs to the journal.</summary>
-    /// <param name="entry">The record.</param>
+    /// <summary>Assigns the record its place and queues it. From then on the record belongs to the journal.</summary>
+    /// <param name="record">The record.</param>
     /// <param name="reserve">The space to leave free after it; null for a flush record, which may use the space left by transactions.</param>
-    /// <returns>The record's sequence, to wait for unless the entry has a completion.</returns>
-    /// <exception cref="StorageFullException">There is not enough space for another journal file. The entry still belongs to the caller.</exception>
-    /// <exception cref="ObjectDisposedException">The environment is being closed. The entry still belongs to the caller.</exception>
-    public long Submit(RecordBuffer entry, JournalReserve? reserve)
+    /// <returns>The record's sequence, to wait for unless the record has a completion.</returns>
+    /// <exception cref="StorageFullException">There is not enough space for another journal file. The record still belongs to the caller.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is being closed. The record still belongs to the caller.</exception>
+    public long Submit(RecordBuffer record, JournalReserve? reserve)
     {
         SchedulePoint.Reach(SchedulePlace.Submitting);
         using (_submission.Enter())
         {
             _poison.ThrowIfPoisoned();
-            if (_refusesTransactions && entry.Header->Kind == RecordKind.Transaction)
+            if (_refusesTransactions && record.Header->Kind == RecordKind.Transaction)
                 _queue.ThrowClosed();
-            _tail.EnsureRoom(entry, reserve);
+            _tail.EnsureRoom(record, reserve);
             using (_queue.Lock.Enter())
             {
                 _queue.ThrowIfRefusing();
 
                 // Only queued records receive a place and a sequence, because recovery ends at the first missing sequence.
-                _tail.Place(entry);
-                _queue.Add(entry);
-                if (entry.IsLazy && entry.Length <= LargestLazyBytes)
-                    PublishEarly(entry);
+                _tail.Place(record);
+                _queue.Add(record);
+                if (record.IsLazy && record.Length <= LargestLazyBytes)
+                    PublishEarly(record);
             }
 
-            return entry.Sequence;
+            return record.Sequence;
         }
     }
 
@@ -153,12 +153,12 @@ internal sealed unsafe class JournalWriter : IDisposable
     public bool IsPublishedEarly(long sequence) => _queue.EarlySequence == sequence;
 
     // A record that is not published is sealed when it is issued: then it confirms the durability of more records.
-    private void PublishEarly(RecordBuffer entry)
+    private void PublishEarly(RecordBuffer record)
     {
-        if (!_listener.IsNext(entry) || !_batches.TrySealEarly(entry, _queue.DurableSequence))
+        if (!_listener.IsNext(record) || !_batches.TrySealEarly(record, _queue.DurableSequence))
             return;
-        _listener.Publish(entry);
-        _queue.NotePublished(entry);
+        _listener.Publish(record);
+        _queue.NotePublished(record);
     }
 
     /// <summary>
@@ -171,7 +171,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             return false;
         if (_queue.DurableSequence >= sequence)
             return true;
-        if (_queue.Count >= RecordBufferPool.MaxEntries / 2)
+        if (_queue.Count >= RecordBufferPool.MaxBuffers / 2)
             _leader.WriteInBackground();
         else
             _leader.WriteWithinInterval();
@@ -214,16 +214,16 @@ internal sealed unsafe class JournalWriter : IDisposable
     /// </summary>
     public long ConfirmDurability()
     {
-        var entry = Rent();
+        var record = Rent();
         long sequence;
         try
         {
-            new RecordBuilder(entry, RecordKind.DurabilityMarker, JournalFormat.Version1).Finish(default, null);
-            sequence = Submit(entry, reserve: null);
+            new RecordBuilder(record, RecordKind.DurabilityMarker, JournalFormat.Version1).Finish(default, null);
+            sequence = Submit(record, reserve: null);
         }
         catch
         {
-            Return(entry);
+            Return(record);
             throw;
         }
 

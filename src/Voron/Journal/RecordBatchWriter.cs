@@ -71,39 +71,39 @@ internal sealed unsafe class RecordBatchWriter
     }
 
     /// <summary>Seals a record that is being submitted; false if one before it is not sealed yet. The caller holds the lock of the queue.</summary>
-    public bool TrySealEarly(RecordBuffer entry, long durableSequence)
+    public bool TrySealEarly(RecordBuffer record, long durableSequence)
     {
-        if (Volatile.Read(ref _sealedSequence) != entry.Sequence - 1)
+        if (Volatile.Read(ref _sealedSequence) != record.Sequence - 1)
             return false;
-        Seal(entry, durableSequence);
+        Seal(record, durableSequence);
         return true;
     }
 
     // Sealed when issued rather than when submitted, so that the record confirms the durability of as many records as possible.
-    private void Seal(RecordBuffer entry, long durableSequence)
+    private void Seal(RecordBuffer record, long durableSequence)
     {
-        Debug.Assert(durableSequence < entry.Sequence, "a record confirms only earlier records");
-        Debug.Assert(entry.Sequence == _sealedSequence + 1, "records are sealed in the order of the chain");
-        var header = entry.Header;
-        header->Incarnation = entry.File!.Incarnation;
-        header->Offset = entry.Offset;
-        header->Sequence = entry.Sequence;
+        Debug.Assert(durableSequence < record.Sequence, "a record confirms only earlier records");
+        Debug.Assert(record.Sequence == _sealedSequence + 1, "records are sealed in the order of the chain");
+        var header = record.Header;
+        header->Incarnation = record.File!.Incarnation;
+        header->Offset = record.Offset;
+        header->Sequence = record.Sequence;
         header->DurableSequence = durableSequence;
         header->PreviousChecksum = LastChecksum;
-        header->Checksum = RecordChecksum.Compute(_environmentId, entry.Buffer);
+        header->Checksum = RecordChecksum.Compute(_environmentId, record.Buffer);
         LastChecksum = header->Checksum;
-        Volatile.Write(ref _sealedSequence, entry.Sequence);
+        Volatile.Write(ref _sealedSequence, record.Sequence);
     }
 
     [Conditional("DEBUG")]
     private void AssertNeighbours(List<RecordBuffer> batch, int i)
     {
-        var entry = batch[i];
-        Debug.Assert(i > 0 || _written == null || entry.File!.Epoch >= _written.Epoch, "files are written in the order of their epochs");
+        var record = batch[i];
+        Debug.Assert(i > 0 || _written == null || record.File!.Epoch >= _written.Epoch, "files are written in the order of their epochs");
         if (i == 0)
             return;
         var before = batch[i - 1];
-        Debug.Assert(entry.Sequence == before.Sequence + 1, "sequences rise by one from record to record");
-        Debug.Assert(entry.File == before.File && entry.Offset == before.Offset + before.Length, "the records of a batch are neighbours in a file");
+        Debug.Assert(record.Sequence == before.Sequence + 1, "sequences rise by one from record to record");
+        Debug.Assert(record.File == before.File && record.Offset == before.Offset + before.Length, "the records of a batch are neighbours in a file");
     }
 }

@@ -42,7 +42,7 @@ internal sealed unsafe class RecordBuffer : IDisposable
     public long BeganTimestamp { get; set; }
 
     /// <summary>All objects attached to the state of a transaction's record; null for none. They are not written.</summary>
-    public CommitStates? Attached { get; set; }
+    public AttachedObjects? Attached { get; set; }
 
     /// <summary>True if the record may be published before it is durable (<see cref="Durability.Lazy"/>).</summary>
     public bool IsLazy { get; set; }
@@ -50,7 +50,7 @@ internal sealed unsafe class RecordBuffer : IDisposable
     /// <summary>True if it was. Set under the lock of the queue, before another thread can take the record from the queue.</summary>
     public bool IsPublished { get; set; }
 
-    /// <summary>The file of the record. Set by the writer.</summary>
+    /// <summary>The file of the record. Set on submission.</summary>
     public JournalFile? File { get; set; }
 
     public long Offset { get; set; }

@@ -12,7 +12,7 @@ namespace Voron.Journal;
 internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState poison, BlockMemory memory)
 {
     /// <summary>The maximum number of buffers, and therefore of queued records.</summary>
-    public const int MaxEntries = 16;
+    public const int MaxBuffers = 16;
 
     private const int InitialEntryBytes = 64 << 10;
     private const int LargeEntryBytes = 4 << 20;
@@ -21,7 +21,7 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
     private const int PartOfMemory = 8;
 
     private readonly long _largeEntryBytes = Math.Clamp(memory.LimitBytes / PartOfMemory, BlockMemory.SmallBytes, LargeEntryBytes);
-    private readonly Stack<RecordBuffer> _free = new(MaxEntries);
+    private readonly Stack<RecordBuffer> _free = new(MaxBuffers);
     private long _freeBytes;
     private int _count;
     private bool _isClosed;
@@ -35,11 +35,11 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
         get
         {
             using (queueLock.Enter())
-                return _free.Any(entry => entry.Capacity > _largeEntryBytes);
+                return _free.Any(buffer => buffer.Capacity > _largeEntryBytes);
         }
     }
 
-    /// <summary>Returns an entry to fill. Waits while too many are in use.</summary>
+    /// <summary>Returns a buffer to fill. Waits while too many are in use.</summary>
     /// <exception cref="EnvironmentPoisonedException">An earlier write has failed.</exception>
     public RecordBuffer Rent()
     {
@@ -51,18 +51,18 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
                 while (true)
                 {
                     poison.ThrowIfPoisoned();
-                    if (_free.TryPeek(out var entry))
+                    if (_free.TryPeek(out var buffer))
                     {
-                        _freeBytes -= entry.Capacity;
-                        entry.Revive(InitialEntryBytes);
+                        _freeBytes -= buffer.Capacity;
+                        buffer.Revive(InitialEntryBytes);
                         return _free.Pop();
                     }
 
-                    if (_count < MaxEntries)
+                    if (_count < MaxBuffers)
                     {
-                        entry = new RecordBuffer(InitialEntryBytes, memory);
+                        buffer = new RecordBuffer(InitialEntryBytes, memory);
                         _count++;
-                        return entry;
+                        return buffer;
                     }
 
                     queueLock.Wait(ref isInterrupted);
@@ -75,34 +75,34 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
         }
     }
 
-    /// <summary>Takes back an entry that was not submitted.</summary>
-    public void Return(RecordBuffer entry)
+    /// <summary>Takes back a buffer that was not submitted.</summary>
+    public void Return(RecordBuffer buffer)
     {
         using (queueLock.Enter())
         {
-            Keep(entry);
+            Keep(buffer);
             queueLock.PulseAll();
         }
     }
 
     /// <summary>
-    /// Takes back an entry whose record is finished. The caller holds the queue lock. It may be the thread that wrote the last batch, and arrive
+    /// Takes back a buffer whose record is finished. The caller holds the queue lock. It may be the thread that wrote the last batch, and arrive
     /// here after the environment has been closed.
     /// </summary>
-    public void Keep(RecordBuffer entry)
+    public void Keep(RecordBuffer buffer)
     {
         queueLock.AssertHeld();
-        Debug.Assert(_free.Count < MaxEntries, "an entry is returned once");
-        entry.Attached = null;
+        Debug.Assert(_free.Count < MaxBuffers, "a buffer is returned once");
+        buffer.Attached = null;
         if (_isClosed)
         {
-            entry.Dispose();
+            buffer.Dispose();
             return;
         }
 
-        entry.Retire();
-        _freeBytes += entry.Capacity;
-        _free.Push(entry);
+        buffer.Retire();
+        _freeBytes += buffer.Capacity;
+        _free.Push(buffer);
     }
 
     /// <summary>Frees large buffers if no record since the last call has needed more than half of them.</summary>
@@ -111,38 +111,38 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
         var large = new List<RecordBuffer>();
         using (queueLock.Enter())
         {
-            foreach (var entry in _free)
+            foreach (var buffer in _free)
             {
                 // The first call after a large record still counts that record.
-                if (entry.TakeNeeded() * 2 <= entry.Capacity && entry.Capacity > _largeEntryBytes)
-                    large.Add(entry);
+                if (buffer.TakeNeeded() * 2 <= buffer.Capacity && buffer.Capacity > _largeEntryBytes)
+                    large.Add(buffer);
             }
 
             if (large.Count == 0)
                 return;
             var kept = _free.Except(large).Reverse().ToArray();
             _free.Clear();
-            foreach (var entry in kept)
-                _free.Push(entry);
-            _freeBytes = kept.Sum(entry => entry.Capacity);
+            foreach (var buffer in kept)
+                _free.Push(buffer);
+            _freeBytes = kept.Sum(buffer => buffer.Capacity);
         }
 
         // Outside the lock, because freeing a lot of memory takes time.
-        foreach (var entry in large)
+        foreach (var buffer in large)
         {
             try
             {
-                entry.Shrink(InitialEntryBytes);
+                buffer.Shrink(InitialEntryBytes);
             }
             catch (OutOfMemoryException)
             {
-                // There is one entry fewer until there is memory for another.
+                // There is one buffer fewer until there is memory for another.
                 using (queueLock.Enter())
                     _count--;
                 continue;
             }
 
-            Return(entry);
+            Return(buffer);
         }
     }
 
@@ -152,7 +152,7 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
         queueLock.AssertHeld();
         _isClosed = true;
         _freeBytes = 0;
-        while (_free.TryPop(out var entry))
-            entry.Dispose();
+        while (_free.TryPop(out var buffer))
+            buffer.Dispose();
     }
 }

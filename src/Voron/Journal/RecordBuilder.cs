@@ -5,23 +5,23 @@ using Voron.Format;
 
 namespace Voron.Journal;
 
-/// <summary>Fills an entry with the pages of a transaction or of a flush list.</summary>
+/// <summary>Fills a record buffer with the pages of a transaction or of a flush list.</summary>
 internal ref struct RecordBuilder
 {
-    private readonly RecordBuffer _entry;
+    private readonly RecordBuffer _buffer;
     private readonly uint _version;
     private nuint _length;
     private uint _count;
 
-    /// <param name="entry">The entry to fill.</param>
+    /// <param name="buffer">The buffer to fill.</param>
     /// <param name="kind">The content of the record.</param>
     /// <param name="version">The version of the format in which the record is written.</param>
-    public unsafe RecordBuilder(RecordBuffer entry, RecordKind kind, uint version)
+    public unsafe RecordBuilder(RecordBuffer buffer, RecordKind kind, uint version)
     {
-        _entry = entry;
+        _buffer = buffer;
         _version = version;
-        entry.Begin(kind, version);
-        _length = (nuint)entry.Header->HeaderSize;
+        buffer.Begin(kind, version);
+        _length = (nuint)buffer.Header->HeaderSize;
     }
 
     /// <summary>The size of the record so far in bytes, header included.</summary>
@@ -31,9 +31,9 @@ internal ref struct RecordBuilder
     public unsafe void AddPage(long page, byte* bytes, byte* previous, int pageSize, ulong dirtyLines)
     {
         var maxLength = PageDiff.MaxLength(pageSize);
-        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + maxLength), _length);
+        _buffer.EnsureCapacity(_length + (nuint)(PageEntry.Size + maxLength), _length);
         var isCompact = CompactPageEntry.Fits(page, maxLength);
-        var entry = _entry.Buffer + _length;
+        var entry = _buffer.Buffer + _length;
         var content = entry + (isCompact ? CompactPageEntry.Size : PageEntry.Size);
         var end = PageDiff.Write(content, bytes, previous, pageSize, dirtyLines);
         if (previous != null && end == content)
@@ -44,7 +44,7 @@ internal ref struct RecordBuilder
             Unsafe.WriteUnaligned(entry, new CompactPageEntry(page, kind, (int)(end - content)));
         else
             *(PageEntry*)entry = new PageEntry { PageAndKind = PageEntry.Pack(page, kind), Pages = 1, Length = (uint)(end - content) };
-        _length = (nuint)(end - _entry.Buffer);
+        _length = (nuint)(end - _buffer.Buffer);
         _count++;
     }
 
@@ -52,8 +52,8 @@ internal ref struct RecordBuilder
     public unsafe void AddExtent(long firstPage, byte* bytes, int pages, int pageSize)
     {
         var length = checked(pages * pageSize);
-        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + PageDiff.MaxSparseLength(length)), _length);
-        var entry = (PageEntry*)(_entry.Buffer + _length);
+        _buffer.EnsureCapacity(_length + (nuint)(PageEntry.Size + PageDiff.MaxSparseLength(length)), _length);
+        var entry = (PageEntry*)(_buffer.Buffer + _length);
         var content = (byte*)(entry + 1);
         var end = PageDiff.WriteSparse(content, bytes, length);
         entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Extent);
@@ -65,8 +65,8 @@ internal ref struct RecordBuilder
     /// <summary>Adds pages that become free.</summary>
     public unsafe void AddFree(long firstPage, uint pages)
     {
-        _entry.EnsureCapacity(_length + PageEntry.Size, _length);
-        var entry = (PageEntry*)(_entry.Buffer + _length);
+        _buffer.EnsureCapacity(_length + PageEntry.Size, _length);
+        var entry = (PageEntry*)(_buffer.Buffer + _length);
         entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Free);
         entry->Pages = pages;
         entry->Length = 0;
@@ -76,8 +76,8 @@ internal ref struct RecordBuilder
     /// <summary>Adds an extent whose content is already in the data file.</summary>
     public unsafe void AddDirect(long firstPage, uint pages, in DirectExtent value)
     {
-        _entry.EnsureCapacity(_length + PageEntry.Size + DirectExtent.Size, _length);
-        var entry = (PageEntry*)(_entry.Buffer + _length);
+        _buffer.EnsureCapacity(_length + PageEntry.Size + DirectExtent.Size, _length);
+        var entry = (PageEntry*)(_buffer.Buffer + _length);
         entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Direct);
         entry->Pages = pages;
         entry->Length = DirectExtent.Size;
@@ -90,8 +90,8 @@ internal ref struct RecordBuilder
     public unsafe Span<ulong> AddDirectPages(long firstPage, int pages)
     {
         var length = DirectPages.Length(pages);
-        _entry.EnsureCapacity(_length + (nuint)(PageEntry.Size + length), _length);
-        var entry = (PageEntry*)(_entry.Buffer + _length);
+        _buffer.EnsureCapacity(_length + (nuint)(PageEntry.Size + length), _length);
+        var entry = (PageEntry*)(_buffer.Buffer + _length);
         entry->PageAndKind = PageEntry.Pack(firstPage, PageEntryKind.Direct);
         entry->Pages = (uint)pages;
         entry->Length = (uint)length;
@@ -104,47 +104,47 @@ internal ref struct RecordBuilder
     /// <summary>Adds a page to a flush list.</summary>
     public unsafe void AddListed(long page, ulong checksum, uint pages)
     {
-        _entry.EnsureCapacity(_length + FlushListEntry.Size, _length);
-        *(FlushListEntry*)(_entry.Buffer + _length) = new FlushListEntry { Page = page, Checksum = checksum, Pages = pages };
+        _buffer.EnsureCapacity(_length + FlushListEntry.Size, _length);
+        *(FlushListEntry*)(_buffer.Buffer + _length) = new FlushListEntry { Page = page, Checksum = checksum, Pages = pages };
         _length += FlushListEntry.Size;
         _count++;
     }
 
     /// <summary>Completes the record, and compresses it if that is requested and pays.</summary>
-    /// <param name="compressed">The entry for the compressed form, which then holds the record. If null, the record is not
+    /// <param name="compressed">The buffer for the compressed form, which then holds the record. If null, the record is not
     /// compressed.</param>
-    /// <returns>The entry that holds the record: the one given to the constructor, or <paramref name="compressed"/>.</returns>
+    /// <returns>The buffer that holds the record: the one given to the constructor, or <paramref name="compressed"/>.</returns>
     public readonly unsafe RecordBuffer Finish(in EnvironmentState state, RecordBuffer? compressed)
     {
-        var headerSize = _entry.Header->HeaderSize;
+        var headerSize = _buffer.Header->HeaderSize;
         var payload = (long)_length - headerSize;
-        _entry.Header->State = state;
-        _entry.Header->EntryCount = _count;
+        _buffer.Header->State = state;
+        _buffer.Header->EntryCount = _count;
 
         // A record that does not fit into memory is not compressed, because that would take as much space again.
-        if (compressed != null && payload > JournalFormat.Block && payload <= int.MaxValue / 2 && !_entry.IsSpilled)
+        if (compressed != null && payload > JournalFormat.Block && payload <= int.MaxValue / 2 && !_buffer.IsSpilled)
         {
             var bound = Lz4Block.MaxCompressedLength((int)payload);
             compressed.EnsureCapacity((nuint)(headerSize + bound), 0);
-            compressed.Begin(_entry.Header->Kind, _version);
-            var stored = Lz4Block.Compress(_entry.Payload, (int)payload, compressed.Payload, bound);
+            compressed.Begin(_buffer.Header->Kind, _version);
+            var stored = Lz4Block.Compress(_buffer.Payload, (int)payload, compressed.Payload, bound);
 
             // Records are written in whole blocks, so a saving within the last block is no saving.
             if (stored > 0 && JournalFormat.AlignUp(headerSize + stored) < JournalFormat.AlignUp((long)_length))
             {
-                Buffer.MemoryCopy(_entry.Header, compressed.Header, headerSize, headerSize);
+                Buffer.MemoryCopy(_buffer.Header, compressed.Header, headerSize, headerSize);
                 compressed.Finish(stored, payload, RecordFlags.Compressed);
                 return compressed;
             }
         }
 
-        _entry.Finish(payload, payload, RecordFlags.None);
-        return _entry;
+        _buffer.Finish(payload, payload, RecordFlags.None);
+        return _buffer;
     }
 
     private unsafe void Close(PageEntry* entry)
     {
-        Debug.Assert((byte*)entry == _entry.Buffer + _length);
+        Debug.Assert((byte*)entry == _buffer.Buffer + _length);
         _length += PageEntry.Size + entry->Length;
         _count++;
     }

@@ -29,14 +29,14 @@ internal sealed class RecordQueue
     private const long MaxBatchBytes = 1 << 20;
 
     private readonly PoisonState _poison;
-    private readonly Queue<RecordBuffer> _queue = new(RecordBufferPool.MaxEntries);
-    private UnchangedCommits _emptyCommits;
+    private readonly Queue<RecordBuffer> _queue = new(RecordBufferPool.MaxBuffers);
+    private UnchangedCommits _unchangedCommits;
     private long _submittedSequence;
     private long _issuedSequence;
     private long _durableSequence;
 
     // The sequence of the newest record that was published before it was durable.
-    private long _publishedSequence;
+    private long _earlySequence;
 
     // All commits up to this sequence have been acknowledged.
     private long _acknowledgedSequence;
@@ -52,23 +52,23 @@ internal sealed class RecordQueue
     {
         _poison = poison;
         _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = sequence;
-        Entries = new RecordBufferPool(Lock, poison, memory);
+        Buffers = new RecordBufferPool(Lock, poison, memory);
     }
 
     /// <summary>Guards the queue, the free entries, the sequences and the leadership; comes after the submission lock.</summary>
     public EngineMonitor Lock { get; } = new(LockRank.JournalQueue);
 
     /// <summary>The buffers of the records, which return there.</summary>
-    public RecordBufferPool Entries { get; }
+    public RecordBufferPool Buffers { get; }
 
     /// <summary>The sequence of the newest durable record.</summary>
     public long DurableSequence => Volatile.Read(ref PlantedFault.AcknowledgeBeforePublish ? ref _issuedSequence : ref _durableSequence);
 
     /// <summary>The sequence of the newest record that is published, durable or not.</summary>
-    public long PublishedSequence => Math.Max(Volatile.Read(ref _publishedSequence), DurableSequence);
+    public long PublishedSequence => Math.Max(Volatile.Read(ref _earlySequence), DurableSequence);
 
     /// <summary>The sequence of the newest record that was published when it was submitted.</summary>
-    public long EarlySequence => Volatile.Read(ref _publishedSequence);
+    public long EarlySequence => Volatile.Read(ref _earlySequence);
 
     /// <summary>The sequence of the newest record submitted.</summary>
     public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
@@ -91,24 +91,24 @@ internal sealed class RecordQueue
     }
 
     /// <summary>Adds a placed record, and assigns its sequence. The caller holds the queue lock.</summary>
-    public void Add(RecordBuffer entry)
+    public void Add(RecordBuffer record)
     {
         AssertLocked();
         Debug.Assert(!_isClosed, "nothing is submitted after the close");
-        Debug.Assert(_queue.Count < RecordBufferPool.MaxEntries, "the queue has room for every entry, and never grows");
-        entry.Sequence = _submittedSequence + 1;
-        Volatile.Write(ref _submittedSequence, entry.Sequence);
-        _queue.Enqueue(entry);
+        Debug.Assert(_queue.Count < RecordBufferPool.MaxBuffers, "the queue has room for every record, and never grows");
+        record.Sequence = _submittedSequence + 1;
+        Volatile.Write(ref _submittedSequence, record.Sequence);
+        _queue.Enqueue(record);
         AssertOrdered();
     }
 
     /// <summary>Notes that a record was published when it was submitted. The caller holds the queue lock.</summary>
-    public void NotePublished(RecordBuffer entry)
+    public void NotePublished(RecordBuffer record)
     {
         AssertLocked();
-        Debug.Assert(entry.IsLazy && entry.Sequence == _submittedSequence, "only a lazy record is published early, and by its submitter");
-        entry.IsPublished = true;
-        Volatile.Write(ref _publishedSequence, entry.Sequence);
+        Debug.Assert(record.IsLazy && record.Sequence == _submittedSequence, "only a lazy record is published early, and by its submitter");
+        record.IsPublished = true;
+        Volatile.Write(ref _earlySequence, record.Sequence);
     }
 
     /// <summary>Waits until the record is durable or the calling thread leads. An interrupt does not end the wait.</summary>
@@ -203,12 +203,12 @@ internal sealed class RecordQueue
     /// Takes the empty commits that the durable records allow to be acknowledged. Those that arrive too late to be seen here are found by
     /// <see cref="TryEndLeading"/>.
     /// </summary>
-    public CommitCompletion? TakeEmptyCommits()
+    public CommitCompletion? TakeUnchangedCommits()
     {
-        if (_emptyCommits.IsEmpty)
+        if (_unchangedCommits.IsEmpty)
             return null;
         using (Lock.Enter())
-            return _emptyCommits.TakeUpTo(_durableSequence);
+            return _unchangedCommits.TakeUpTo(_durableSequence);
     }
 
     /// <summary>Ends the lead of a thread whose batch has been acknowledged.</summary>
@@ -222,7 +222,7 @@ internal sealed class RecordQueue
             AssertLeading();
             _acknowledgedSequence = _durableSequence;
             AssertOrdered();
-            late = _emptyCommits.TakeUpTo(_acknowledgedSequence);
+            late = _unchangedCommits.TakeUpTo(_acknowledgedSequence);
             if (late != null)
                 return false;
             KeepBatch(batch);
@@ -276,7 +276,7 @@ internal sealed class RecordQueue
             {
                 // The record may already be durable while earlier commits are still being acknowledged. This commit comes after them.
                 completion.Sequence = sequence;
-                _emptyCommits.Add(completion);
+                _unchangedCommits.Add(completion);
                 return;
             }
         }
@@ -302,7 +302,7 @@ internal sealed class RecordQueue
             FailQueuedLocked();
             _isClosed = true;
             Lock.PulseAll();
-            Entries.Close();
+            Buffers.Close();
         }
 
         Uninterrupted.PassOn(isInterrupted);
@@ -344,26 +344,26 @@ internal sealed class RecordQueue
 
     private void KeepBatch(List<RecordBuffer> batch)
     {
-        foreach (var entry in batch)
-            Entries.Keep(entry);
+        foreach (var record in batch)
+            Buffers.Keep(record);
         batch.Clear();
     }
 
     private void FailQueuedLocked()
     {
         AssertLocked();
-        UnchangedCommits.Complete(_emptyCommits.TakeUpTo(_durableSequence), long.MaxValue);
-        for (var empty = _emptyCommits.TakeUpTo(long.MaxValue); empty != null;)
+        UnchangedCommits.Complete(_unchangedCommits.TakeUpTo(_durableSequence), long.MaxValue);
+        for (var empty = _unchangedCommits.TakeUpTo(long.MaxValue); empty != null;)
         {
             var next = (CommitCompletion?)empty.Next;
             empty.SetException(NotDurable(empty.Sequence));
             empty = next;
         }
 
-        while (_queue.TryDequeue(out var entry))
+        while (_queue.TryDequeue(out var record))
         {
-            entry.Acknowledge(_poison.Exception(CommitOutcome.NotCommitted));
-            Entries.Keep(entry);
+            record.Acknowledge(_poison.Exception(CommitOutcome.NotCommitted));
+            Buffers.Keep(record);
         }
     }
 

@@ -29,15 +29,15 @@ internal static unsafe class IdBlockReader
             PayloadWidth = entry.PayloadWidth,
             HighestPayload = entry.HighestPayload,
             IsTail = entry.IsTail,
-            RoomBytes = entry.Room,
+            CapacityBytes = entry.Capacity,
         };
 
         // A block without bytes is at offset 0.
-        if (entry.Room > 0 && (entry.Place < PageHeader.Size || entry.Room > pageSize - entry.Place))
-            return block with { Fault = $"its {entry.Room} bytes at offset {entry.Place} are not inside the page" };
+        if (entry.Capacity > 0 && (entry.Place < PageHeader.Size || entry.Capacity > pageSize - entry.Place))
+            return block with { Fault = $"its {entry.Capacity} bytes at offset {entry.Place} are not inside the page" };
         var ids = stackalloc long[IdBlock.MaxIds];
-        return IdBlock.TryUnpack(page + entry.Place, entry.Room, entry.Shape, entry.First, ids)
+        return IdBlock.TryUnpack(page + entry.Place, entry.Capacity, entry.Shape, entry.First, ids)
             ? block with { LastId = ids[entry.Count - 1] }
-            : block with { Fault = $"its {entry.Count} ids do not fit into {entry.Room} bytes, or are not from 0 to {long.MaxValue}" };
+            : block with { Fault = $"its {entry.Count} ids do not fit into {entry.Capacity} bytes, or are not from 0 to {long.MaxValue}" };
     }
 }

@@ -180,7 +180,7 @@ internal sealed record IdBlockDescription(int Index, int Offset)
     public required bool IsTail { get; init; }
 
     /// <summary>The bytes that the block may take, without its entry in the directory.</summary>
-    public required int RoomBytes { get; init; }
+    public required int CapacityBytes { get; init; }
 
     /// <summary>The fault of the block; null if there is none.</summary>
     public string? Fault { get; init; }

@@ -17,10 +17,10 @@ internal static class ClosedEnvironments
     private const int MaxNamed = 10;
 
     private static readonly Lock Gate = new();
-    private static readonly List<(ReadingEngine Engine, Writer? Writer)> All = [];
+    private static readonly List<(ReadingEngine Engine, SingleWriter? Writer)> All = [];
 
     /// <summary>Adds an environment that has been closed, unless all its resources have already been released.</summary>
-    public static void Add(ReadingEngine engine, Writer? writer)
+    public static void Add(ReadingEngine engine, SingleWriter? writer)
     {
         using (Uninterrupted.Hold(Gate))
         {
@@ -53,7 +53,7 @@ internal static class ClosedEnvironments
         }
     }
 
-    private static void Describe(ReadingEngine engine, Writer? writer, StringBuilder text)
+    private static void Describe(ReadingEngine engine, SingleWriter? writer, StringBuilder text)
     {
         Debug.Assert(Gate.IsHeldByCurrentThread, "No resource of the environment may be released while it is described.");
         var readers = engine.Users.OpenReaders;

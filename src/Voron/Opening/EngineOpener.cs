@@ -248,14 +248,14 @@ internal static unsafe class EngineOpener
 
     private static void OpenChangeLog(Engine engine, in CheckpointHeader header, RecoveryResult recovered, Stack<IDisposable> owned)
     {
-        engine.Changes = new ChangeTracker(
+        engine.ChangedPages = new ChangedPageTracker(
             engine.Disk, header, engine.Format, engine.Heap, engine.Logger, isWanted: engine.Options.TrackChanges)
         {
             LimitBytes = engine.Options.ChangeLogBytes,
         };
-        owned.Push(engine.Changes);
+        owned.Push(engine.ChangedPages);
         foreach (var (id, page, pages) in recovered.DirectWrites)
-            engine.Changes.NoteDirectWrite(id, page, pages);
+            engine.ChangedPages.NoteDirectWrite(id, page, pages);
     }
 
     private static void OpenJournal(

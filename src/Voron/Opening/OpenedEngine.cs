@@ -66,7 +66,7 @@ internal sealed class OpenedEngine
         Status?.Dispose();
         Engine.Journal?.Dispose();
         Engine.JournalFiles?.Dispose();
-        Engine.Changes?.Dispose();
+        Engine.ChangedPages?.Dispose();
     }
 
     /// <summary>Releases all resources. Called when the environment is closed and its last user has ended.</summary>

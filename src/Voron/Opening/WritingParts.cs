@@ -35,7 +35,7 @@ internal sealed class WritingParts
         {
             FlusherSlot = engine.FlusherSlot,
         };
-        Writer = new Writer(engine, versionReclaimer) { Submitted = recovered.State };
+        Writer = new SingleWriter(engine, versionReclaimer) { Submitted = recovered.State };
         Transactions = new WriteTransactionPool(engine, Writer);
         GroupCommit = new GroupCommit(begin, engine, CountGroupCommitted, OnFailedLate);
         Flusher = new Flusher(engine, checkpoints, Writer);
@@ -63,7 +63,7 @@ internal sealed class WritingParts
         }
     }
 
-    public Writer Writer { get; }
+    public SingleWriter Writer { get; }
 
     public WriteTransactionPool Transactions { get; }
 

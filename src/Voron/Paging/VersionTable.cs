@@ -16,7 +16,7 @@ namespace Voron.Paging;
 /// 3. Freeing a node raises its generation before anything else in it changes, and a new chain head is stored after the whole of its
 ///    node. A walker that reads a node's fields and *then* still finds the link's generation has therefore read the fields of
 ///    one version.
-/// 4. Along a chain, transaction ids fall, or stay the same for versions of one transaction at different savepoint levels.
+/// 4. Along a chain, transaction ids fall, or stay the same for versions of one transaction at different savepoints.
 /// </remarks>
 internal sealed unsafe class VersionTable : IDisposable
 {

@@ -4,8 +4,8 @@ namespace Voron.Paging;
 
 /// <summary>A page that may be changed in place until the transaction's next savepoint or end.</summary>
 /// <remarks>
-/// Code that changes bytes must mark them: the journal compares marked 64-byte lines only. One bit represents a 64th of the page.
-/// Pages that are new in the transaction are journaled in full; marking them does no harm.
+/// Code that changes bytes must mark them: the journal compares marked lines only. A line is a 64th of the page, which is 64 bytes of a
+/// 4 KiB page. Pages that are new in the transaction are journaled in full; marking them does no harm.
 /// </remarks>
 internal readonly unsafe struct WritablePage
 {

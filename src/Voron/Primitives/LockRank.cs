@@ -15,7 +15,7 @@ internal enum LockRank
     /// <summary><c>Flusher</c>: one flush, journal snapshot or close at a time.</summary>
     Flush,
 
-    /// <summary><c>ChangeTracker</c>: the change log, its files and the information about them.</summary>
+    /// <summary><c>ChangedPageTracker</c>: the change log, its files and the information about them.</summary>
     ChangeLog,
 
     /// <summary><c>DirectWrites</c>: the pages that transactions since the checkpoint have written directly.</summary>

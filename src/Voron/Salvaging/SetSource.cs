@@ -136,8 +136,8 @@ internal sealed unsafe class SetSource(SalvagePages pages, PageBitmap owned, ISa
         {
             ref readonly var entry = ref IdPage.Entries(buffer.Bytes)[i];
             var block = buffer.Bytes + entry.Place;
-            if (IdBlock.TryUnpack(block, entry.Room, entry.Shape, entry.First, Ids)
-                && IdBlock.TryUnpackPayloads(block, entry.Room, entry.Shape, Payloads))
+            if (IdBlock.TryUnpack(block, entry.Capacity, entry.Shape, entry.First, Ids)
+                && IdBlock.TryUnpackPayloads(block, entry.Capacity, entry.Shape, Payloads))
                 Take(entry.Count);
             else
                 Fail($"Block {i} of {pages.Describe(page)} is malformed.");

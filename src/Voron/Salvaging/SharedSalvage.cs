@@ -28,7 +28,7 @@ internal sealed class SharedSalvage
         {
             if (SharedMembers.Leave(writing, index))
                 writing.DeleteSystemTree(name);
-            var shape = new IndexShape(index.Name, index.Version, IsUnique: false) { IsShared = true };
+            var shape = new IndexDefinition(index.Name, index.Version, IsUnique: false) { IsShared = true };
             return SharedMembers.Enter(writing, shape, table);
         }
 

@@ -163,13 +163,13 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
     private long Finish(TableSchema schema, List<IndexSchema> toBuild, long lastId)
     {
         using var writing = environment.BeginWrite();
-        _ = new TableTreeOpener(writing).TryOpen(SystemTree.RowsName(schema.Id), out Tree rows);
+        _ = new SystemTreeAccess(writing).TryOpen(SystemTree.RowsName(schema.Id), out Tree rows);
         var schemas = writing.FindSystemTree(SystemTree.Schemas)!.Value;
-        var stored = TableCounters.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id));
-        var behindRows = TableCounters.BehindLastRow(rows);
+        var stored = TableSequences.NextOfTable(schemas, SchemaKeys.NextRow(schema.Id));
+        var behindRows = TableSequences.BehindLastRow(rows);
         var next = Math.Max(Math.Max(stored, behindRows), lastId + 1);
         if (next > behindRows && next != stored)
-            TableCounters.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), next);
+            TableSequences.SaveNextOfTable(schemas, SchemaKeys.NextRow(schema.Id), next);
 
         var mended = schema;
         foreach (var index in toBuild)
@@ -224,8 +224,8 @@ internal sealed class TableSalvage(StorageEnvironment environment, SalvageFindin
             .Concat(_trees.Keys.Select(Convert.FromHexString).Where(name => name.Length > SystemTree.Schemas.Length)
                 .Select(name => (int)BinaryPrimitives.ReadUInt16BigEndian(name.AsSpan(SystemTree.Schemas.Length))));
         var next = Math.Min(used.DefaultIfEmpty().Max() + 1, ushort.MaxValue);
-        if (next > TableCounters.NextTable(tree))
-            TableCounters.SaveNextTable(tree, (ushort)next);
+        if (next > TableSequences.NextTable(tree))
+            TableSequences.SaveNextTable(tree, (ushort)next);
         writing.Commit();
     }
 }

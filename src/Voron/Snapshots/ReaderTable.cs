@@ -20,7 +20,7 @@ internal readonly record struct ReaderOrigin(long Use, TimeSpan Age, int ThreadI
 /// <remarks>
 /// The handshake: a reader stores its slot, fences, and reads the horizon; a thread that is about to drop versions stores the horizon,
 /// fences, and scans the slots. The one that comes second sees the other. A reader whose snapshot is below the horizon takes a newer one.
-/// <see cref="Register(int, out CommitStates)"/> therefore never succeeds with a snapshot that a scan has overlooked.
+/// <see cref="Register(int, out AttachedObjects)"/> therefore never succeeds with a snapshot that a scan has overlooked.
 ///
 /// A fork registers a second slot with the snapshot of a registered one, which may be far below the horizon. A scan that reads the slots one by
 /// one could miss both: the second before it is stored, and the first after its reader has ended meanwhile. So a fork
@@ -172,14 +172,14 @@ internal sealed unsafe class ReaderTable : IDisposable
         return snapshot != long.MaxValue;
     }
 
-    /// <inheritdoc cref="Register(int, out CommitStates)"/>
+    /// <inheritdoc cref="Register(int, out AttachedObjects)"/>
     public PublishedState* Register(int slotIndex) => Register(slotIndex, out _);
 
     /// <summary>Registers the slot with the newest published state.</summary>
     /// <param name="slotIndex">The slot.</param>
     /// <param name="attached">The objects attached to the state; null for none. The caller keeps them: native memory cannot.</param>
     /// <returns>The state, which stays in the slot until the reader is released.</returns>
-    public PublishedState* Register(int slotIndex, out CommitStates? attached)
+    public PublishedState* Register(int slotIndex, out AttachedObjects? attached)
     {
         var slot = _slots + slotIndex;
         while (true)

@@ -19,7 +19,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     private readonly bool _isEngine;
     private readonly LargeValueReader _largeValues;
     private PublishedState* _published;
-    private CommitStates? _attached;
+    private AttachedObjects? _attached;
     private byte* _map;
     private long _id;
     private long _pageCount;
@@ -66,7 +66,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     public int Slot => _slot;
 
     /// <summary>The objects attached to the state; null for none.</summary>
-    public CommitStates? Attached => Volatile.Read(ref _attached);
+    public AttachedObjects? Attached => Volatile.Read(ref _attached);
 
     public ref readonly EnvironmentState State => ref _published->State;
 
@@ -98,7 +98,7 @@ internal sealed unsafe class SnapshotPages : PageReader
     /// <summary>Forgets the objects attached to the last snapshot. No snapshot is registered.</summary>
     public void ForgetAttached() => Volatile.Write(ref _attached, null);
 
-    private void Take(PublishedState* published, CommitStates? attached)
+    private void Take(PublishedState* published, AttachedObjects? attached)
     {
         _published = published;
 

@@ -20,7 +20,7 @@ internal sealed unsafe class StateRing : IDisposable
 
     private readonly EngineLock _publication = new(LockRank.Publication);
     private readonly PublishedState* _slots;
-    private readonly CommitStates?[] _attached = new CommitStates?[Slots];
+    private readonly AttachedObjects?[] _attached = new AttachedObjects?[Slots];
     private long _sequence;
     private bool _hasOlderAttached;
 
@@ -55,7 +55,7 @@ internal sealed unsafe class StateRing : IDisposable
     /// <summary>Copies the newest state.</summary>
     /// <param name="state">The copy.</param>
     /// <param name="attached">The objects attached to it; null for none.</param>
-    public void Read(out PublishedState state, out CommitStates? attached)
+    public void Read(out PublishedState state, out AttachedObjects? attached)
     {
         while (!TryRead(Volatile.Read(ref _sequence), out state, out attached))
         {
@@ -64,7 +64,7 @@ internal sealed unsafe class StateRing : IDisposable
     }
 
     /// <summary>Copies the state with that sequence; false when its slot has been reused.</summary>
-    public bool TryRead(long sequence, out PublishedState state, out CommitStates? attached)
+    public bool TryRead(long sequence, out PublishedState state, out AttachedObjects? attached)
     {
         var at = (int)(sequence & (Slots - 1));
         var slot = _slots + at;
@@ -81,11 +81,11 @@ internal sealed unsafe class StateRing : IDisposable
         return slot->Sequence == sequence;
     }
 
-    /// <summary>Publishes the state that results from a durable transaction.</summary>
+    /// <summary>Publishes the state that results from a durable transaction, or from a lazy one that will be durable later.</summary>
     /// <param name="state">The state.</param>
     /// <param name="journalEnd">The position after the transaction's record.</param>
     /// <param name="attached">All objects attached to the state; null for none.</param>
-    public long Publish(in EnvironmentState state, in JournalPosition journalEnd, CommitStates? attached)
+    public long Publish(in EnvironmentState state, in JournalPosition journalEnd, AttachedObjects? attached)
     {
         using (_publication.Enter())
         {
@@ -147,7 +147,7 @@ internal sealed unsafe class StateRing : IDisposable
             _publication.AssertHeld();
     }
 
-    private long Store(in PublishedState state, CommitStates? attached)
+    private long Store(in PublishedState state, AttachedObjects? attached)
     {
         AssertPublicationHeld();
         var sequence = _sequence + 1;

@@ -116,9 +116,9 @@ internal sealed class StagingArea
 
     private async ValueTask<bool> TryFlushAsync(CancellationToken cancellationToken)
     {
-        if (_engine.FlushServices is not { } backPressure)
+        if (_engine.FlushServices is not { } flushServices)
             return false;
-        return await _entrance.UseAsync(_ => backPressure.TryFlush(), cancellationToken).ConfigureAwait(false);
+        return await _entrance.UseAsync(_ => flushServices.TryFlush(), cancellationToken).ConfigureAwait(false);
     }
 
     private async ValueTask<PageReservation> ReserveAtEndAsync(PageReservation? current, long pages, CancellationToken cancellationToken)

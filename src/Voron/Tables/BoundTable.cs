@@ -12,7 +12,7 @@ internal sealed class BoundTable
 {
     private const int MaxKeptBytes = 64 << 10;
 
-    private TableTreeOpener _trees;
+    private SystemTreeAccess _trees;
     private Tree _schemas;
     private long _schemaChanges;
     private OpenIndex[] _indexes = [];
@@ -31,7 +31,7 @@ internal sealed class BoundTable
     /// <summary>The last decompressed row.</summary>
     public ref byte[] Unpacked => ref _unpacked;
 
-    /// <summary>The definition for which the session is set up.</summary>
+    /// <summary>The definition for which the bound table is set up.</summary>
     public TableFunctions Functions { get; private set; } = null!;
 
     public TableBinding Binding { get; private set; } = null!;
@@ -45,7 +45,7 @@ internal sealed class BoundTable
     public ref readonly Tree Rows => ref _rows;
 
     /// <summary>The transaction.</summary>
-    public TableTreeOpener Trees => _trees;
+    public SystemTreeAccess Trees => _trees;
 
     /// <summary>
     /// The current time in milliseconds since 1970: rows that expire at or before it count as deleted. The lowest number if no rows expire.
@@ -71,27 +71,27 @@ internal sealed class BoundTable
     public byte[] KeyBuffer { get; private set; } = [];
 
     /// <summary>
-    /// The highest version of the rows deleted by the transaction, or by an earlier one, whose versions are lower. The session is kept when another
-    /// call of the transaction opens the table.
+    /// The highest version of the rows that the transaction has deleted. May be left from an earlier transaction, which is harmless: its versions are
+    /// lower than any of this one.
     /// </summary>
     public RowVersion NewestDeleted { get; private set; }
 
     /// <summary>Opens a table; null if it does not exist.</summary>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">The schema is damaged, or a tree of the table is missing.</exception>
-    public static BoundTable? Open(TableTreeOpener trees, TableFunctions functions)
+    public static BoundTable? Open(SystemTreeAccess trees, TableFunctions functions)
     {
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !schemas.TryGet(functions.SchemaKey, out var bytes))
             return null;
         var binding = functions.Bind(bytes, trees.DataFilePath);
         if (!trees.TryOpen(binding.RowsName, out Tree rows))
             throw MissingTree(binding.Schema, binding.RowsName, trees);
-        if (rows.Companion is not BoundTable session)
-            rows.Attach(session = new BoundTable());
-        if (session._isInCallback)
+        if (rows.LayerObject is not BoundTable bound)
+            rows.Attach(bound = new BoundTable());
+        if (bound._isInCallback)
             ThrowInCallback();
-        session.Begin(trees, schemas, functions, binding, rows);
-        return session;
+        bound.Begin(trees, schemas, functions, binding, rows);
+        return bound;
     }
 
     /// <summary>The tree of an index of the definition.</summary>
@@ -233,7 +233,7 @@ internal sealed class BoundTable
     public long NextRowId()
     {
         if (_nextRowId < 0)
-            _nextRowId = Math.Max(StoredNextRowId(), TableCounters.BehindLastRow(Rows));
+            _nextRowId = Math.Max(StoredNextRowId(), TableSequences.BehindLastRow(Rows));
         return _nextRowId;
     }
 
@@ -279,7 +279,7 @@ internal sealed class BoundTable
     public void SaveNextVersion(long next)
     {
         if (Stored(Binding.NextVersionKey) < next)
-            TableCounters.SaveNextOfTable(SchemasToWrite, Binding.NextVersionKey, next);
+            TableSequences.SaveNextOfTable(SchemasToWrite, Binding.NextVersionKey, next);
     }
 
     /// <summary>Replaces the schema of the table.</summary>
@@ -293,15 +293,15 @@ internal sealed class BoundTable
     public WriteTree SchemasToWrite => new(_schemas);
 
     /// <summary>Stores the row id below which none is reused.</summary>
-    public void SaveNextRowId(long next) => TableCounters.SaveNextOfTable(SchemasToWrite, Binding.NextRowKey, next);
+    public void SaveNextRowId(long next) => TableSequences.SaveNextOfTable(SchemasToWrite, Binding.NextRowKey, next);
 
     /// <summary>Returns the exception for a missing tree of the table.</summary>
-    public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, TableTreeOpener trees) => new(
+    public static CorruptionException MissingTree(TableSchema schema, ReadOnlySpan<byte> name, SystemTreeAccess trees) => new(
         $"The {SystemTree.Describe(name)}, '{schema.Name}', is missing in '{trees.DataFilePath}'. Run Verify, or restore a backup.");
 
-    private long Stored(ReadOnlySpan<byte> key) => TableCounters.NextOfTable(_schemas, key);
+    private long Stored(ReadOnlySpan<byte> key) => TableSequences.NextOfTable(_schemas, key);
 
-    private void Begin(TableTreeOpener trees, Tree schemas, TableFunctions functions, TableBinding binding, Tree rows)
+    private void Begin(SystemTreeAccess trees, Tree schemas, TableFunctions functions, TableBinding binding, Tree rows)
     {
         // An operation of a group commit opens the table again, in the same transaction.
         if (!_rows.IsSame(rows))
@@ -313,7 +313,7 @@ internal sealed class BoundTable
         if (KeyBuffer.Length != trees.MaxKeyLength)
             KeyBuffer = new byte[trees.MaxKeyLength];
         Bind(functions, binding);
-        if (binding.PassesExpired && trees.CanWrite && functions.ExpirySlot >= 0 && binding.Refusal == null)
+        if (binding.HidesExpired && trees.CanWrite && functions.ExpirySlot >= 0 && binding.Refusal == null)
             KnownTables.Of(trees.Writing).OnExpiring(functions);
     }
 
@@ -355,7 +355,7 @@ internal sealed class BoundTable
             _indexes = new OpenIndex[binding.Slots.Length];
         for (var slot = 0; slot < _indexes.Length; slot++)
             _indexes[slot] = Open(binding.Schema, binding.Slots[slot], binding.TreeNames[slot]);
-        Now = binding.PassesExpired ? _trees.Now : RowExpiry.Never;
+        Now = binding.HidesExpired ? _trees.Now : RowExpiry.Never;
         (Functions, Binding) = (functions, binding);
         _schemaChanges = _schemas.ChangeCount;
         _rollbacks = _rows.RollbackCount;

@@ -44,9 +44,9 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
     {
         using (var reading = environment.BeginRead())
         {
-            if (Open(reading) is not { } session || session.Rows.Count == 0)
+            if (Open(reading) is not { } bound || bound.Rows.Count == 0)
                 return;
-            if (!Enumerable.Range(0, functions.Slots.Count).Any(slot => IsToBeUnique(session, slot)))
+            if (!Enumerable.Range(0, functions.Slots.Count).Any(slot => IsToBeUnique(bound, slot)))
                 return;
         }
 
@@ -57,9 +57,9 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         FindDuplicate(isFirstOnly: true);
     }
 
-    private BoundTable? Open(ReadTransaction reading) => BoundTable.Open(new TableTreeOpener(reading), functions);
+    private BoundTable? Open(ReadTransaction reading) => BoundTable.Open(new SystemTreeAccess(reading), functions);
 
-    private bool IsToBeUnique(BoundTable session, int slot) => functions.Slots[slot].IsUnique && session.IndexOf(slot).State != IndexState.Ready;
+    private bool IsToBeUnique(BoundTable bound, int slot) => functions.Slots[slot].IsUnique && bound.IndexOf(slot).State != IndexState.Ready;
 
     private void ReadRows()
     {
@@ -73,10 +73,10 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
     {
         using var reading = environment.BeginRead();
         var began = Stopwatch.GetTimestamp();
-        if (Open(reading) is not { } session)
+        if (Open(reading) is not { } bound)
             return null;
-        Want(session);
-        using var cursor = session.Rows.OpenCursor();
+        Want(bound);
+        using var cursor = bound.Rows.OpenCursor();
         for (var found = cursor.Seek(RowIdBytes.Write(from, stackalloc byte[RowIdBytes.Bytes])); found; found = cursor.MoveNext())
         {
             stop.ThrowIfCancellationRequested();
@@ -85,24 +85,24 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
             if (rowId > from && Stopwatch.GetElapsedTime(began) > SnapshotHold)
                 return rowId;
             _rows++;
-            if (!session.IsExpired(cursor.Value))
-                Check(session, rowId, cursor.Value);
+            if (!bound.IsExpired(cursor.Value))
+                Check(bound, rowId, cursor.Value);
         }
 
         return null;
     }
 
-    private void Want(BoundTable session)
+    private void Want(BoundTable bound)
     {
         for (var slot = 0; slot < functions.Slots.Count; slot++)
-            session.OldKeys.Want(slot, !_isUniqueOnly || IsToBeUnique(session, slot));
+            bound.OldKeys.Want(slot, !_isUniqueOnly || IsToBeUnique(bound, slot));
     }
 
-    private void Check(BoundTable session, long rowId, ReadOnlySpan<byte> row)
+    private void Check(BoundTable bound, long rowId, ReadOnlySpan<byte> row)
     {
         try
         {
-            var key = session.ReadKeys(rowId, session.Copy(row));
+            var key = bound.ReadKeys(rowId, bound.Copy(row));
             if (key >= 0 && key != rowId && !_isUniqueOnly)
                 _problems.Add(rowId, "", null, $"row {rowId} has the key {key}, but its key must be its id");
         }
@@ -115,15 +115,15 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
 
         for (var slot = 0; slot < functions.Slots.Count; slot++)
         {
-            var (index, keys) = (session.IndexOf(slot), session.OldKeys[slot]);
-            for (var i = 0; session.OldKeys.IsWanted(slot) && i < keys.Count; i++)
+            var (index, keys) = (bound.IndexOf(slot), bound.OldKeys[slot]);
+            for (var i = 0; bound.OldKeys.IsWanted(slot) && i < keys.Count; i++)
             {
                 if (functions.Slots[slot].IsUnique && keys.HasNull(i) && functions.Slots[slot].Name.Length > 0)
                     continue;
-                if (IsToBeUnique(session, slot))
+                if (IsToBeUnique(bound, slot))
                     _duplicates.Add(slot, keys[i], rowId);
                 else if (index.State == IndexState.Ready && !IndexSpotCheck.Has(index, keys[i], rowId, out _))
-                    _problems.Add(rowId, functions.Slots[slot].Name, null, IndexMismatchException.Of(session, slot, rowId, keys[i], default).Message);
+                    _problems.Add(rowId, functions.Slots[slot].Name, null, IndexMismatchException.Of(bound, slot, rowId, keys[i], default).Message);
             }
         }
     }
@@ -132,13 +132,13 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
     private void FindDuplicate(bool isFirstOnly)
     {
         using var reading = environment.BeginRead();
-        if (Open(reading) is not { } session)
+        if (Open(reading) is not { } bound)
             return;
         foreach (var (slot, first, second) in _duplicates.Found)
         {
             stop.ThrowIfCancellationRequested();
-            var keys = KeysOf(session, slot, first);
-            if (KeysOf(session, slot, second).Find(key => keys.Exists(other => key.AsSpan().SequenceEqual(other))) is not { } common)
+            var keys = KeysOf(bound, slot, first);
+            if (KeysOf(bound, slot, second).Find(key => keys.Exists(other => key.AsSpan().SequenceEqual(other))) is not { } common)
                 continue;
             var failure = new DuplicateKeyException(functions.Name, functions.Slots[slot].Name, common, second, first, functions.Slots[slot].KeyType);
             if (isFirstOnly)
@@ -153,8 +153,8 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         using var reading = environment.BeginRead();
         try
         {
-            if (Open(reading) is { } session)
-                IndexSpotCheck.Check(session, reading.TransactionId, mustRead: false);
+            if (Open(reading) is { } bound)
+                IndexSpotCheck.Check(bound, reading.TransactionId, mustRead: false);
         }
         catch (IndexMismatchException e) when (!_problems.Kept.Any(problem => problem.IndexName == e.IndexName))
         {
@@ -166,23 +166,23 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
     }
 
-    private List<byte[]> KeysOf(BoundTable session, int slot, long rowId)
+    private List<byte[]> KeysOf(BoundTable bound, int slot, long rowId)
     {
         var found = new List<byte[]>();
         for (var other = 0; other < functions.Slots.Count; other++)
-            session.OldKeys.Want(other, other == slot);
-        if (!RowLookup.TryGetUnexpired(session, rowId, out var row))
+            bound.OldKeys.Want(other, other == slot);
+        if (!RowLookup.TryGetUnexpired(bound, rowId, out var row))
             return found;
         try
         {
-            session.ReadKeys(rowId, session.Copy(row));
+            bound.ReadKeys(rowId, bound.Copy(row));
         }
         catch (TableException)
         {
             return found;
         }
 
-        var keys = session.OldKeys[slot];
+        var keys = bound.OldKeys[slot];
         for (var i = 0; i < keys.Count; i++)
         {
             if (!keys.HasNull(i))

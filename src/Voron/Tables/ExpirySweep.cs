@@ -48,17 +48,17 @@ internal sealed class ExpirySweep(
         stop.ThrowIfCancellationRequested();
         _rowIds.Clear();
         using var reading = beginRead();
-        var session = BoundTable.Open(new TableTreeOpener(reading), functions)
+        var bound = BoundTable.Open(new SystemTreeAccess(reading), functions)
             ?? throw new KeyNotFoundException($"Expired rows cannot be deleted: no table '{functions.Name}' in '{reading.DataFilePath}'.");
-        var index = session.IndexOf(functions.ExpirySlot);
+        var index = bound.IndexOf(functions.ExpirySlot);
         if (index.State != IndexState.Ready)
             throw new IndexNotReadyException(functions.Name, RowExpiry.IndexName, index.State);
-        var until = Math.Min(_until, session.Now);
+        var until = Math.Min(_until, bound.Now);
         using var source = new IdSource(index.Ids, KeyRange.Through(RowExpiry.WriteKey(until, stackalloc byte[RowExpiry.KeyBytes])));
         while (_rowIds.Count < RowsOfStep && source.MoveNext(isBackward: false, _after))
         {
             stop.ThrowIfCancellationRequested();
-            if (IsDue(session, source, until))
+            if (IsDue(bound, source, until))
                 _rowIds.Add(source.RowId);
             if (_rowIds.Count == RowsOfStep)
                 _after = new PageToken(0, source.Key, source.RowId);
@@ -70,11 +70,11 @@ internal sealed class ExpirySweep(
     }
 
     // The keys are whole seconds, so rows of the last second may not be due yet.
-    private bool IsDue(BoundTable session, IdSource source, long until)
+    private bool IsDue(BoundTable bound, IdSource source, long until)
     {
-        if (!RowLookup.TryGet(session, source.RowId, out var row))
+        if (!RowLookup.TryGet(bound, source.RowId, out var row))
         {
-            _failure ??= RowLookup.Missing(session, source.RowId);
+            _failure ??= RowLookup.Missing(bound, source.RowId);
             return false;
         }
 
@@ -88,7 +88,7 @@ internal sealed class ExpirySweep(
         if (!RowLayout.TryGetExpiry(row, out var expiry) || !source.Key.SequenceEqual(RowExpiry.WriteKey(expiry, key)))
         {
             _failure ??= new CorruptionException(
-                $"The expiry index of table '{functions.Name}' in '{session.Trees.DataFilePath}' names row {source.RowId}, which has " +
+                $"The expiry index of table '{functions.Name}' in '{bound.Trees.DataFilePath}' names row {source.RowId}, which has " +
                 $"another time or none. Run {nameof(TableVerification.VerifyTable)}. To rebuild the index, raise its version and call " +
                 $"{nameof(TableEvolution.EvolveAsync)}.");
             return false;
@@ -102,17 +102,17 @@ internal sealed class ExpirySweep(
     {
         failure = null;
         var deleted = 0L;
-        var session = BoundTable.Open(new TableTreeOpener(transaction), functions);
-        session?.EnterToWrite(functions);
-        foreach (var rowId in session == null ? [] : _rowIds)
+        var bound = BoundTable.Open(new SystemTreeAccess(transaction), functions);
+        bound?.EnterToWrite(functions);
+        foreach (var rowId in bound == null ? [] : _rowIds)
         {
             // The row may have been changed or deleted meanwhile, or the clock may have been set back.
-            var isThere = RowLookup.TryGet(session!, rowId, out var row);
-            if (!isThere || !session!.IsExpired(row) || !RowLayout.TryGetExpiry(row, out var expiry) || expiry > _until)
+            var isThere = RowLookup.TryGet(bound!, rowId, out var row);
+            if (!isThere || !bound!.IsExpired(row) || !RowLayout.TryGetExpiry(row, out var expiry) || expiry > _until)
                 continue;
             try
             {
-                RowEditor.Delete(session, rowId, session.Copy(row));
+                RowEditor.Delete(bound, rowId, bound.Copy(row));
                 deleted++;
             }
             catch (TableException e)

@@ -10,7 +10,7 @@ internal static class IndexEditor
     /// The caller has already looked up the keys of a ready unique index. If another row has the key in an index that is being built, the
     /// index fails.
     /// </remarks>
-    public static void Add(BoundTable session, OpenIndex index, KeyList keys, int key, long rowId)
+    public static void Add(BoundTable bound, OpenIndex index, IndexKeyList keys, int key, long rowId)
     {
         if (!index.Schema!.IsUnique)
         {
@@ -20,12 +20,12 @@ internal static class IndexEditor
             return;
         }
 
-        if (!IsBound(index, keys, key))
+        if (!IsConstrained(index, keys, key))
             return;
         var entries = new WriteTree(index.Entries);
-        if (index.State == IndexState.Building && RowLookup.TryFindId(session, index.Entries, keys[key], out var other) && other != rowId)
+        if (index.State == IndexState.Building && RowLookup.TryFindId(bound, index.Entries, keys[key], out var other) && other != rowId)
         {
-            session.Save(session.Schema.With(index.Schema with
+            bound.Save(bound.Schema.With(index.Schema with
             {
                 State = IndexState.Failed,
                 FailedKey = keys[key].ToArray(),
@@ -45,7 +45,7 @@ internal static class IndexEditor
     /// <param name="key">The position of the key in the list.</param>
     /// <param name="rowId">The row.</param>
     /// <param name="isExpired">True if the row is expired, so no query has returned it.</param>
-    public static void Remove(OpenIndex index, KeyList keys, int key, long rowId, bool isExpired)
+    public static void Remove(OpenIndex index, IndexKeyList keys, int key, long rowId, bool isExpired)
     {
         if (!index.Schema!.IsUnique)
         {
@@ -56,7 +56,7 @@ internal static class IndexEditor
 
         // In an index that is being built, the entry may belong to another row with the same key.
         Span<byte> value = stackalloc byte[RowIdBytes.Bytes];
-        if (!IsBound(index, keys, key))
+        if (!IsConstrained(index, keys, key))
             return;
         new WriteTree(index.Entries).DeleteIf(keys[key], RowIdBytes.Write(rowId, value));
         index.Entries.NoteEntry(keys[key], rowId, wasThere: !isExpired);
@@ -66,5 +66,5 @@ internal static class IndexEditor
     /// Returns whether a unique index contains a key: it leaves out keys that contain a null. The primary key contains all keys, whatever its
     /// codec writes.
     /// </summary>
-    public static bool IsBound(OpenIndex index, KeyList keys, int key) => !keys.HasNull(key) || index.Schema!.Id == IndexSchema.PrimaryKey;
+    public static bool IsConstrained(OpenIndex index, IndexKeyList keys, int key) => !keys.HasNull(key) || index.Schema!.Id == IndexSchema.PrimaryKey;
 }

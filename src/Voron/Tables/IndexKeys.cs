@@ -21,11 +21,11 @@ namespace Voron.Tables;
 /// </remarks>
 public ref struct IndexKeys
 {
-    private readonly KeyList? _list;
+    private readonly IndexKeyList? _list;
     private KeyWriter _writer;
     private bool _isOpen;
 
-    internal IndexKeys(KeyList list) => _list = list;
+    internal IndexKeys(IndexKeyList list) => _list = list;
 
     /// <summary>True if the function threw because a field made its last key exceed the maximum length.</summary>
     internal readonly bool IsKeyTooLong => _isOpen && _writer.IsFull;

@@ -12,56 +12,56 @@ internal static class IndexSpotCheck
     private const int RowsPerEntry = 8;
     private const int LongestSearch = 100_000;
 
-    /// <summary>Compares the rows with all ready indexes of the definition. Overwrites the keys of the session.</summary>
-    /// <param name="session">The table, which the caller has just opened.</param>
+    /// <summary>Compares the rows with all ready indexes of the definition. Overwrites the keys of the bound table.</summary>
+    /// <param name="bound">The table, which the caller has just opened.</param>
     /// <param name="seed">Selects the rows between the first and the last one.</param>
     /// <param name="mustRead">True to throw for rows that the codec or a function refuses; false to skip them.</param>
     /// <exception cref="IndexMismatchException">An index contains other keys of a row than its function returns.</exception>
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
-    public static void Check(BoundTable session, long seed, bool mustRead)
+    public static void Check(BoundTable bound, long seed, bool mustRead)
     {
-        using var cursor = session.Rows.OpenCursor();
+        using var cursor = bound.Rows.OpenCursor();
         if (!cursor.SeekLast())
             return;
-        Want(session);
-        var last = RowIdOf(session, cursor);
-        CheckRow(session, cursor, mustRead);
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        Want(bound);
+        var last = RowIdOf(bound, cursor);
+        CheckRow(bound, cursor, mustRead);
+        for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
         {
-            CheckEntry(session, slot, KeyRange.All, isBackward: false);
-            CheckEntry(session, slot, KeyRange.All, isBackward: true);
+            CheckEntry(bound, slot, KeyRange.All, isBackward: false);
+            CheckEntry(bound, slot, KeyRange.All, isBackward: true);
         }
 
         cursor.SeekFirst();
-        var first = RowIdOf(session, cursor);
-        CheckRow(session, cursor, mustRead);
+        var first = RowIdOf(bound, cursor);
+        CheckRow(bound, cursor, mustRead);
         var random = new Random((int)seed);
         Span<byte> key = stackalloc byte[RowIdBytes.Bytes];
-        for (var i = 0; i < Math.Min(Rows, session.Rows.Count - 2); i++)
+        for (var i = 0; i < Math.Min(Rows, bound.Rows.Count - 2); i++)
         {
             if (!cursor.Seek(RowIdBytes.Write(random.NextInt64(first, last + 1), key)))
                 continue;
-            if (CheckRow(session, cursor, mustRead) && i % RowsPerEntry == 0)
-                CheckNeighbours(session);
+            if (CheckRow(bound, cursor, mustRead) && i % RowsPerEntry == 0)
+                CheckNeighbours(bound);
         }
     }
 
     /// <summary>Compares the rows with the indexes, if the environment has not compared one of these since it was opened.</summary>
-    /// <param name="session">The table, which the caller has just opened to write.</param>
+    /// <param name="bound">The table, which the caller has just opened to write.</param>
     /// <param name="tables">What the environment remembers.</param>
     /// <exception cref="IndexMismatchException">An index contains other keys than its function returns.</exception>
-    public static void CheckOnce(BoundTable session, KnownTables tables)
+    public static void CheckOnce(BoundTable bound, KnownTables tables)
     {
         // A definition that must not write computes no keys.
-        if (session.Binding.Refusal != null || PlantedFault.BelieveIndexFunctions)
+        if (bound.Binding.Refusal != null || PlantedFault.BelieveIndexFunctions)
             return;
-        var sampled = tables.SampledOf(session.Functions);
-        var ready = session.Binding.Slots.Where(index => index?.State == IndexState.Ready).Select(index => index!.Id).ToList();
+        var sampled = tables.SampledOf(bound.Functions);
+        var ready = bound.Binding.Slots.Where(index => index?.State == IndexState.Ready).Select(index => index!.Id).ToList();
         try
         {
-            if (!sampled.Contain(session.Schema.Id, ready))
-                Check(session, session.Trees.Writing.TransactionId, mustRead: false);
+            if (!sampled.Contain(bound.Schema.Id, ready))
+                Check(bound, bound.Trees.Writing.TransactionId, mustRead: false);
         }
         catch (CorruptionException)
         {
@@ -69,7 +69,7 @@ internal static class IndexSpotCheck
         }
 
         sampled.Add(ready);
-        session.Sampled = session.Binding;
+        bound.Sampled = bound.Binding;
     }
 
     /// <summary>Returns whether an index contains a key of a row.</summary>
@@ -89,42 +89,42 @@ internal static class IndexSpotCheck
     public static RowSource OpenEntries(OpenIndex index, KeyRange range) =>
         index.Schema!.IsUnique ? new EntrySource(index.Entries, range, isOfRows: false) : new IdSource(index, range);
 
-    private static void Want(BoundTable session)
+    private static void Want(BoundTable bound)
     {
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
-            session.OldKeys.Want(slot, session.IndexOf(slot).State == IndexState.Ready);
+        for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
+            bound.OldKeys.Want(slot, bound.IndexOf(slot).State == IndexState.Ready);
     }
 
-    private static long RowIdOf(BoundTable session, Cursor cursor) =>
-        RowIdBytes.TryRead(cursor.Key, out var rowId) ? rowId : throw RowLookup.NoRowId(session.Schema.Name, cursor.Key);
+    private static long RowIdOf(BoundTable bound, Cursor cursor) =>
+        RowIdBytes.TryRead(cursor.Key, out var rowId) ? rowId : throw RowLookup.NoRowId(bound.Schema.Name, cursor.Key);
 
     // False if the row could not be read.
-    private static bool CheckRow(BoundTable session, Cursor cursor, bool mustRead)
+    private static bool CheckRow(BoundTable bound, Cursor cursor, bool mustRead)
     {
-        var rowId = RowIdOf(session, cursor);
-        if (!TryReadKeys(session, rowId, cursor.Value, mustRead))
+        var rowId = RowIdOf(bound, cursor);
+        if (!TryReadKeys(bound, rowId, cursor.Value, mustRead))
             return false;
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
         {
-            var (index, keys) = (session.IndexOf(slot), session.OldKeys[slot]);
+            var (index, keys) = (bound.IndexOf(slot), bound.OldKeys[slot]);
             for (var i = 0; index.State == IndexState.Ready && i < keys.Count; i++)
             {
-                if (index.Schema!.IsUnique && !IndexEditor.IsBound(index, keys, i))
+                if (index.Schema!.IsUnique && !IndexEditor.IsConstrained(index, keys, i))
                     continue;
                 if (!Has(index, keys[i], rowId, out _))
-                    throw IndexMismatchException.Of(session, slot, rowId, keys[i], FindKey(index, rowId));
+                    throw IndexMismatchException.Of(bound, slot, rowId, keys[i], FindKey(index, rowId));
             }
         }
 
         return true;
     }
 
-    private static bool TryReadKeys(BoundTable session, long rowId, ReadOnlySpan<byte> row, bool mustRead)
+    private static bool TryReadKeys(BoundTable bound, long rowId, ReadOnlySpan<byte> row, bool mustRead)
     {
         try
         {
-            session.ReadKeys(rowId, session.Copy(row));
-            session.RequireUnchanged();
+            bound.ReadKeys(rowId, bound.Copy(row));
+            bound.RequireUnchanged();
             return true;
         }
         catch (TableException) when (!mustRead)
@@ -134,47 +134,47 @@ internal static class IndexSpotCheck
     }
 
     // The keys after those of the last row read belong to other rows.
-    private static void CheckNeighbours(BoundTable session)
+    private static void CheckNeighbours(BoundTable bound)
     {
-        var froms = new byte[session.Binding.Slots.Length][];
+        var froms = new byte[bound.Binding.Slots.Length][];
         for (var slot = 0; slot < froms.Length; slot++)
         {
-            var hasKeys = session.IndexOf(slot).State == IndexState.Ready && session.OldKeys[slot].Count > 0;
-            froms[slot] = hasKeys ? session.OldKeys[slot][0].ToArray() : [];
+            var hasKeys = bound.IndexOf(slot).State == IndexState.Ready && bound.OldKeys[slot].Count > 0;
+            froms[slot] = hasKeys ? bound.OldKeys[slot][0].ToArray() : [];
         }
 
         for (var slot = 0; slot < froms.Length; slot++)
         {
             if (froms[slot].Length > 0)
-                CheckEntry(session, slot, KeyRange.After(froms[slot]), isBackward: false);
+                CheckEntry(bound, slot, KeyRange.After(froms[slot]), isBackward: false);
         }
     }
 
-    private static void CheckEntry(BoundTable session, int slot, KeyRange range, bool isBackward)
+    private static void CheckEntry(BoundTable bound, int slot, KeyRange range, bool isBackward)
     {
-        if (session.IndexOf(slot).State != IndexState.Ready)
+        if (bound.IndexOf(slot).State != IndexState.Ready)
             return;
-        using var source = OpenEntries(session.IndexOf(slot), range);
+        using var source = OpenEntries(bound.IndexOf(slot), range);
         if (!source.MoveNext(isBackward, default))
             return;
         var (rowId, key) = (source.RowId, source.Key.ToArray());
-        if (!RowLookup.TryGet(session, rowId, out var row))
+        if (!RowLookup.TryGet(bound, rowId, out var row))
         {
-            throw session.Functions.Slots[slot].Name is { Length: > 0 } name
-                ? IndexMismatchException.OfMissing(session, name, rowId, key)
-                : RowLookup.Missing(session, rowId);
+            throw bound.Functions.Slots[slot].Name is { Length: > 0 } name
+                ? IndexMismatchException.OfMissing(bound, name, rowId, key)
+                : RowLookup.Missing(bound, rowId);
         }
 
-        if (!TryReadKeys(session, rowId, row, mustRead: false))
+        if (!TryReadKeys(bound, rowId, row, mustRead: false))
             return;
-        var keys = session.OldKeys[slot];
+        var keys = bound.OldKeys[slot];
         for (var i = 0; i < keys.Count; i++)
         {
             if (keys[i].SequenceEqual(key))
                 return;
         }
 
-        throw IndexMismatchException.Of(session, slot, rowId, keys.Count > 0 ? keys[0] : default, key);
+        throw IndexMismatchException.Of(bound, slot, rowId, keys.Count > 0 ? keys[0] : default, key);
     }
 
     // Finds the key for the message, unless too many entries precede it.

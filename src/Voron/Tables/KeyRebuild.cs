@@ -22,7 +22,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     {
         // Refuses a table that is missing or does not fit.
         await StepAsync(static _ => { }).ConfigureAwait(false);
-        if (functions.KeyCodec != null)
+        if (functions.KeyCodecName != null)
         {
             // Removes wrong keys first, because they may conflict with added ones.
             while (_nextKey != null)
@@ -39,12 +39,12 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
         using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
         _pace.Begin();
         var before = _added + _removed;
-        var session = BoundTable.Open(new TableTreeOpener(writing), functions)
+        var bound = BoundTable.Open(new SystemTreeAccess(writing), functions)
             ?? throw new KeyNotFoundException($"Keys cannot be rebuilt: table '{functions.Name}' does not exist in '{writing.DataFilePath}'.");
-        session.EnterToWrite(functions);
+        bound.EnterToWrite(functions);
         for (var slot = 0; slot < functions.Slots.Count; slot++)
-            session.OldKeys.Want(slot, slot == 0);
-        step(session);
+            bound.OldKeys.Want(slot, slot == 0);
+        step(bound);
         _pace.EndReading();
         if (_added + _removed == before)
             return;
@@ -54,11 +54,11 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     }
 
     // A salvage of an unproven state may contain keys of older rows.
-    private void RemoveKeys(BoundTable session)
+    private void RemoveKeys(BoundTable bound)
     {
         var began = Stopwatch.GetTimestamp();
         var (first, wrong) = (_nextKey!, new List<byte[]>());
-        var entries = session.IndexOf(0).Entries;
+        var entries = bound.IndexOf(0).Entries;
         using (var cursor = entries.OpenCursor())
         {
             var found = first.Length == 0 ? cursor.SeekFirst() : cursor.Seek(first);
@@ -70,7 +70,7 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
                     break;
                 }
 
-                if (!IsKeyOfRow(session, cursor.Key, cursor.Value))
+                if (!IsKeyOfRow(bound, cursor.Key, cursor.Value))
                     wrong.Add(cursor.Key.ToArray());
             }
         }
@@ -83,28 +83,28 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
     }
 
     // An unreadable row keeps its key.
-    private static bool IsKeyOfRow(BoundTable session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    private static bool IsKeyOfRow(BoundTable bound, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (!RowIdBytes.TryRead(value, out var rowId) || !RowLookup.TryGet(session, rowId, out var row))
+        if (!RowIdBytes.TryRead(value, out var rowId) || !RowLookup.TryGet(bound, rowId, out var row))
             return false;
         try
         {
-            session.ReadKeys(rowId, session.Copy(row));
-            session.RequireUnchanged();
+            bound.ReadKeys(rowId, bound.Copy(row));
+            bound.RequireUnchanged();
         }
         catch (TableException)
         {
             return true;
         }
 
-        return session.OldKeys[0][0].SequenceEqual(key);
+        return bound.OldKeys[0][0].SequenceEqual(key);
     }
 
-    private void AddKeys(BoundTable session)
+    private void AddKeys(BoundTable bound)
     {
         var began = Stopwatch.GetTimestamp();
         var first = _next;
-        using var cursor = session.Rows.OpenCursor();
+        using var cursor = bound.Rows.OpenCursor();
         for (var found = cursor.Seek(RowIdBytes.Write(_next, stackalloc byte[RowIdBytes.Bytes])); found; found = cursor.MoveNext())
         {
             if (!RowIdBytes.TryRead(cursor.Key, out var rowId))
@@ -113,18 +113,18 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
             if (rowId > first && Stopwatch.GetElapsedTime(began) >= _pace.ReadingTime)
                 return;
             _rows++;
-            Add(session, rowId, cursor.Value);
+            Add(bound, rowId, cursor.Value);
         }
 
         _next = RowIdBytes.Max + 1;
     }
 
-    private void Add(BoundTable session, long rowId, ReadOnlySpan<byte> row)
+    private void Add(BoundTable bound, long rowId, ReadOnlySpan<byte> row)
     {
         try
         {
-            session.ReadKeys(rowId, session.Copy(row));
-            session.RequireUnchanged();
+            bound.ReadKeys(rowId, bound.Copy(row));
+            bound.RequireUnchanged();
         }
         catch (TableException e)
         {
@@ -132,10 +132,10 @@ internal sealed class KeyRebuild(StorageEnvironment environment, TableFunctions 
             return;
         }
 
-        var (index, keys) = (session.IndexOf(0), session.OldKeys[0]);
-        if (!RowLookup.TryFindId(session, index.Entries, keys[0], out var other))
+        var (index, keys) = (bound.IndexOf(0), bound.OldKeys[0]);
+        if (!RowLookup.TryFindId(bound, index.Entries, keys[0], out var other))
         {
-            IndexEditor.Add(session, index, keys, 0, rowId);
+            IndexEditor.Add(bound, index, keys, 0, rowId);
             _added++;
         }
         else if (other != rowId)

@@ -21,7 +21,7 @@ internal sealed class KnownTables(BackgroundRun expiry)
     public ConcurrentDictionary<string, TableFunctions> Expiring => _expiring;
 
     /// <summary>Returns what the environment of a transaction remembers.</summary>
-    public static KnownTables Of(WriteTransaction transaction) => (KnownTables)transaction.Companion;
+    public static KnownTables Of(WriteTransaction transaction) => (KnownTables)transaction.LayerObject;
 
     /// <summary>Returns which indexes have been compared with the functions of a definition.</summary>
     public CheckedIndexes SampledOf(TableFunctions functions) => _sampled.GetValue(functions, static _ => new CheckedIndexes());

@@ -13,7 +13,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     /// <param name="slots">The indexes.</param>
     /// <param name="functions">Their functions; null for the primary key.</param>
     protected RowFunctions(
-        string name, int version, IRowCodec<TRow> codec, string? keyCodec, IReadOnlyList<IndexShape> slots, IndexFunction<TRow>?[] functions)
+        string name, int version, IRowCodec<TRow> codec, string? keyCodec, IReadOnlyList<IndexDefinition> slots, IndexFunction<TRow>?[] functions)
         : base(name, version, keyCodec, slots)
     {
         _codec = codec;
@@ -118,7 +118,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
                 if (_functions[slot] is { } function)
                     function(row, ref collected);
                 else
-                    AddPrimaryKey(row, ref collected);
+                    ComputePrimaryKey(row, ref collected);
                 collected.Finish();
                 if (list.HasEmptyKey || (_functions[slot] == null && list.Count == 0))
                     throw new InvalidOperationException("A key is empty: it was begun, and nothing was added to it.");
@@ -135,7 +135,7 @@ internal abstract class RowFunctions<TRow> : TableFunctions
             list.SortDistinct();
         }
 
-        return KeyCodec == null ? CheckedRowId(row, rowId) : -1;
+        return KeyCodecName == null ? CheckedRowId(row, rowId) : -1;
     }
 
     /// <summary>Returns the time from which a row is expired; null for never.</summary>
@@ -145,9 +145,9 @@ internal abstract class RowFunctions<TRow> : TableFunctions
     protected abstract long RowIdOf(in TRow row);
 
     /// <summary>Adds the key of a row.</summary>
-    protected abstract void AddPrimaryKey(in TRow row, ref IndexKeys keys);
+    protected abstract void ComputePrimaryKey(in TRow row, ref IndexKeys keys);
 
-    private static void AddExpiry(KeyList list, long? expiry)
+    private static void AddExpiry(IndexKeyList list, long? expiry)
     {
         if (expiry is { } time)
             list.End(RowExpiry.WriteKey(time, list.Begin()).Length, hasNull: false);

@@ -3,17 +3,17 @@ namespace Voron.Tables;
 /// <summary>The keys of one row in all indexes of a definition.</summary>
 internal sealed class RowIndexKeys
 {
-    private readonly KeyList[] _lists;
+    private readonly IndexKeyList[] _lists;
     private readonly bool[] _isWanted;
 
     /// <param name="slots">The number of indexes.</param>
     /// <param name="maxKeyLength">The maximum length of a key in bytes.</param>
     public RowIndexKeys(int slots, int maxKeyLength)
     {
-        _lists = new KeyList[slots];
+        _lists = new IndexKeyList[slots];
         _isWanted = new bool[slots];
         for (var i = 0; i < slots; i++)
-            _lists[i] = new KeyList(maxKeyLength);
+            _lists[i] = new IndexKeyList(maxKeyLength);
     }
 
     /// <summary>
@@ -32,5 +32,5 @@ internal sealed class RowIndexKeys
     }
 
     /// <summary>The keys in one index, sorted and without duplicates.</summary>
-    public KeyList this[int slot] => _lists[slot];
+    public IndexKeyList this[int slot] => _lists[slot];
 }

@@ -26,7 +26,7 @@ public sealed class RowQuery<TRow> : IDisposable
     /// <summary>The number of rows to look up one by one before a query looks up many together: most queries return few rows.</summary>
     private const int SingleRows = 4;
 
-    private readonly BoundTable _session;
+    private readonly BoundTable _bound;
     private readonly RowFunctions<TRow> _functions;
     private readonly Tree _rows;
     private byte[] _unpacked = [];
@@ -50,19 +50,19 @@ public sealed class RowQuery<TRow> : IDisposable
     private bool _isSourceAtEnd;
     private State _state;
 
-    internal RowQuery(BoundTable session, RowFunctions<TRow> functions, RowSource source, PageOrderKind kind, string index = "")
+    internal RowQuery(BoundTable bound, RowFunctions<TRow> functions, RowSource source, PageOrderKind kind, string index = "")
     {
         _order = new PageOrder(kind, functions.Name, index);
-        _session = session;
+        _bound = bound;
         _functions = functions;
-        _rows = session.Rows;
+        _rows = bound.Rows;
         _source = source;
-        _now = session.Now;
-        if (!session.Trees.CanWrite)
+        _now = bound.Now;
+        if (!bound.Trees.CanWrite)
             return;
         _walk = source.BeginWalk();
-        if (_walk == null && functions.KeyCodec != null)
-            _endId = session.NextRowId();
+        if (_walk == null && functions.KeyCodecName != null)
+            _endId = bound.NextRowId();
     }
 
     private enum State
@@ -85,14 +85,14 @@ public sealed class RowQuery<TRow> : IDisposable
         get
         {
             var bytes = Bytes();
-            _session.BeginCallback();
+            _bound.BeginCallback();
             try
             {
                 return _functions.Read(bytes, _rowId);
             }
             finally
             {
-                _session.EndCallback();
+                _bound.EndCallback();
             }
         }
     }
@@ -238,7 +238,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private bool Advance()
     {
         // In a write transaction, rows may change between two moves, so each is looked up only when it is needed.
-        if (_batch == null && (_returned < SingleRows || _session.Trees.CanWrite || _source.HasRows))
+        if (_batch == null && (_returned < SingleRows || _bound.Trees.CanWrite || _source.HasRows))
         {
             do
             {
@@ -253,7 +253,7 @@ public sealed class RowQuery<TRow> : IDisposable
 
         do
         {
-            if ((_batch == null || ++_at == _batch.Count) && !Fill(_batch ??= _session.TakeBatch()))
+            if ((_batch == null || ++_at == _batch.Count) && !Fill(_batch ??= _bound.TakeBatch()))
                 return false;
         }
         while (_now != RowExpiry.Never && !PlantedFault.ReturnExpiredRows && _batch.TryGet(_at, out var row) && RowLayout.IsDue(row, _now));
@@ -307,7 +307,7 @@ public sealed class RowQuery<TRow> : IDisposable
     private void ReturnBatch()
     {
         if (_batch != null)
-            _session.ReturnBatch(_batch);
+            _bound.ReturnBatch(_batch);
         _batch = null;
     }
 
@@ -355,10 +355,10 @@ public sealed class RowQuery<TRow> : IDisposable
     [DoesNotReturn]
     private void ThrowMissing()
     {
-        if (_session.Trees.CanWrite)
+        if (_bound.Trees.CanWrite)
             throw new InvalidOperationException($"Row {_rowId} of table '{_functions.Name}' was deleted after the query had returned it.");
         throw _order.Index.Length > 0
-            ? IndexMismatchException.OfMissing(_session, _order.Index, _rowId, _key.Value)
-            : RowLookup.Missing(_session, _rowId);
+            ? IndexMismatchException.OfMissing(_bound, _order.Index, _rowId, _key.Value)
+            : RowLookup.Missing(_bound, _rowId);
     }
 }

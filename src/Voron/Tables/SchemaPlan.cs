@@ -26,8 +26,8 @@ internal static class SchemaPlan
     /// </exception>
     public static (IReadOnlyList<string> Ready, bool LeavesPages) Apply(WriteTransaction transaction, TableFunctions functions, List<string> dropped)
     {
-        var session = BoundTable.Open(new TableTreeOpener(transaction), functions)!;
-        var schema = session.Schema;
+        var bound = BoundTable.Open(new SystemTreeAccess(transaction), functions)!;
+        var schema = bound.Schema;
         if (functions.Version < schema.Version)
         {
             throw new SchemaMismatchException(
@@ -37,12 +37,12 @@ internal static class SchemaPlan
         }
 
         ThrowIfUnwanted(functions, schema);
-        TableCreation.Compress(transaction, new WriteTree(session.Rows), functions);
+        TableCreation.Compress(transaction, new WriteTree(bound.Rows), functions);
         var changed = DropIndexes(transaction, functions, schema with { Version = functions.Version }, dropped, out var leavesPages);
         var kept = changed.Indexes.Select(index => index.Id).ToList();
         var ready = new List<string>();
-        var limit = session.NextRowId();
-        var isEmpty = session.Rows.Count == 0;
+        var limit = bound.NextRowId();
+        var isEmpty = bound.Rows.Count == 0;
         foreach (var shape in functions.Slots.Where(shape => changed.Find(shape.Name) == null))
         {
             changed = TableCreation.AddIndex(transaction, changed, shape, isEmpty ? 0 : limit);
@@ -53,10 +53,10 @@ internal static class SchemaPlan
         if (changed.ToBytes().AsSpan().SequenceEqual(schema.ToBytes()))
             return (ready, leavesPages);
         if (changed.Indexes.All(index => index.State != IndexState.Building))
-            session.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
+            bound.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
         else
-            new SchemaBefore(schema.Version, [.. kept]).Save(session.SchemasToWrite, schema.Id);
-        session.Save(changed);
+            new SchemaBefore(schema.Version, [.. kept]).Save(bound.SchemasToWrite, schema.Id);
+        bound.Save(changed);
         return (ready, leavesPages);
     }
 
@@ -69,17 +69,17 @@ internal static class SchemaPlan
     /// <returns>True if pages of dropped indexes remain to be freed.</returns>
     public static bool Withdraw(WriteTransaction transaction, TableFunctions functions)
     {
-        if (BoundTable.Open(new TableTreeOpener(transaction), functions) is not { Binding.Refusal: null } session)
+        if (BoundTable.Open(new SystemTreeAccess(transaction), functions) is not { Binding.Refusal: null } bound)
             return false;
-        var schema = session.Schema;
-        var before = SchemaBefore.Read(session.SchemasToWrite, schema);
+        var schema = bound.Schema;
+        var before = SchemaBefore.Read(bound.SchemasToWrite, schema);
         var dropped = schema.Indexes
             .Where(index => index.State == IndexState.Building || (index.State == IndexState.Ready && !before.Indexes.Contains(index.Id))).ToList();
         var leavesPages = false;
         foreach (var index in dropped)
             leavesPages |= Drop(transaction, schema, index);
-        session.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
-        session.Save(schema with { Version = before.Version, Indexes = [.. schema.Indexes.Except(dropped)] });
+        bound.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
+        bound.Save(schema with { Version = before.Version, Indexes = [.. schema.Indexes.Except(dropped)] });
         return leavesPages;
     }
 
@@ -88,7 +88,7 @@ internal static class SchemaPlan
     public static bool? DropIndex(WriteTransaction transaction, string table, string name)
     {
         var key = SchemaKeys.Table(table);
-        if (new TableTreeOpener(transaction).FindSchema(table, key) is not { } schema || schema.Find(name) is not { } index)
+        if (new SystemTreeAccess(transaction).FindSchema(table, key) is not { } schema || schema.Find(name) is not { } index)
             return null;
         var leavesPages = Drop(transaction, schema, index);
         var schemas = transaction.FindSystemTree(SystemTree.Schemas)!.Value;

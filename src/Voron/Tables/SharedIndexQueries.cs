@@ -23,14 +23,14 @@ public static class SharedIndexQueries
     public static SharedIndexQuery QuerySharedIndexRaw(this ReadTransaction transaction, SharedIndex index, KeyRange keys)
     {
         ArgumentNullException.ThrowIfNull(index);
-        return new SharedIndexQuery(SharedRoster.Read(new TableTreeOpener(transaction), index), index, keys, canWrite: false);
+        return new SharedIndexQuery(SharedRoster.Read(new SystemTreeAccess(transaction), index), index, keys, canWrite: false);
     }
 
     /// <inheritdoc cref="QuerySharedIndexRaw(ReadTransaction, SharedIndex, KeyRange)"/>
     public static SharedIndexQuery QuerySharedIndexRaw(this WriteTransaction transaction, SharedIndex index, KeyRange keys)
     {
         ArgumentNullException.ThrowIfNull(index);
-        return new SharedIndexQuery(SharedRoster.Read(new TableTreeOpener(transaction), index), index, keys, canWrite: true);
+        return new SharedIndexQuery(SharedRoster.Read(new SystemTreeAccess(transaction), index), index, keys, canWrite: true);
     }
 
     /// <summary>Returns a query for all rows in a shared index, in key order.</summary>

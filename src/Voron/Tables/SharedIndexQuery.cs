@@ -182,17 +182,17 @@ public sealed class SharedIndexQuery : IDisposable
     {
         RequireRow();
         row = default;
-        var session = table.Session;
-        if (!_roster.Ids.IsBeside(session.Rows))
+        var bound = table.Bound;
+        if (!_roster.Ids.IsBeside(bound.Rows))
             throw new ArgumentException($"The table '{table.Name}' is open in another transaction than the query.", nameof(table));
-        if (session.Schema.Id != _member.Schema.Id)
+        if (bound.Schema.Id != _member.Schema.Id)
             return false;
         var rowId = SharedPlace.RowIdOf(_id);
         if (table.TryGetByRowId(rowId, out row))
             return true;
         if (_canWrite)
             throw new InvalidOperationException($"Row {rowId} of table '{table.Name}' was deleted after the query had found it.");
-        throw IndexMismatchException.OfMissing(session, _index.Name, rowId, _key.Value);
+        throw IndexMismatchException.OfMissing(bound, _index.Name, rowId, _key.Value);
     }
 
     /// <summary>Returns the query itself, which <c>foreach</c> enumerates, and disposes at the end.</summary>
@@ -227,7 +227,7 @@ public sealed class SharedIndexQuery : IDisposable
             _walk?.Move(_source.Key, _source.RowId);
             if (_walk?.IsNew(_source.Key, _source.RowId) == true)
                 continue;
-            if (_roster.TryFind(_source.RowId, out var member) && !(member.PassesExpired && IsExpired(member)))
+            if (_roster.TryFind(_source.RowId, out var member) && !(member.HidesExpired && IsExpired(member)))
             {
                 _member = member;
                 return true;

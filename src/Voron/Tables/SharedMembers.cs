@@ -25,13 +25,13 @@ internal static class SharedMembers
     /// <param name="index">The index of the definition.</param>
     /// <param name="table">The name of the table.</param>
     /// <exception cref="StorageFullException">All table numbers, or all member numbers of the index, have been used.</exception>
-    public static SharedPlace Enter(WriteTransaction transaction, IndexShape index, string table)
+    public static SharedPlace Enter(WriteTransaction transaction, IndexDefinition index, string table)
     {
         var schemas = transaction.CreateSystemTree(SystemTree.Schemas);
         var key = SchemaKeys.SharedIndex(index.Name, index.Version);
         var (number, next) = TryReadNumbers(schemas, key, out var known)
             ? known
-            : (TableCounters.TakeTable(schemas, transaction.DataFilePath), SharedPlace.FirstMember);
+            : (TableSequences.TakeTable(schemas, transaction.DataFilePath), SharedPlace.FirstMember);
         if (next > SharedPlace.MaxMember)
         {
             throw new StorageFullException(

@@ -20,7 +20,7 @@ internal sealed class SharedRoster
     /// <exception cref="KeyNotFoundException">No table has the index.</exception>
     /// <exception cref="IndexNotReadyException">The index does not contain all rows of one of the tables yet.</exception>
     /// <exception cref="CorruptionException">A schema is damaged, or does not match the list of tables.</exception>
-    public static SharedRoster Read(TableTreeOpener trees, SharedIndex index)
+    public static SharedRoster Read(SystemTreeAccess trees, SharedIndex index)
     {
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas) || !SharedMembers.TryFind(schemas, index.Name, index.Version, out var number))
             throw new KeyNotFoundException($"No table in '{trees.DataFilePath}' has the {index}. {nameof(TableEvolution.EvolveAsync)} adds it.");
@@ -42,7 +42,7 @@ internal sealed class SharedRoster
     /// </exception>
     public bool TryFind(long id, out Member member) => _members.TryGetValue(SharedPlace.MemberOf(id), out member) && !member.Rows.IsDeleted;
 
-    private void Add(TableTreeOpener trees, Tree schemas, SharedIndex index, SharedPlace place, string table)
+    private void Add(SystemTreeAccess trees, Tree schemas, SharedIndex index, SharedPlace place, string table)
     {
         var found = schemas.TryGet(SchemaKeys.Table(table), out var bytes);
         var schema = found ? index.Parse(table, bytes, trees.DataFilePath) : throw Misfit(index, trees, $"it names missing table '{table}'");
@@ -55,12 +55,12 @@ internal sealed class SharedRoster
         _members.Add(place.Member, new Member(schema, rows, schema.Expiring?.State == IndexState.Ready));
     }
 
-    private static CorruptionException Misfit(SharedIndex index, TableTreeOpener trees, string how) => new(
+    private static CorruptionException Misfit(SharedIndex index, SystemTreeAccess trees, string how) => new(
         $"The list of tables that have the {index} in '{trees.DataFilePath}' is damaged: {how}. Run Verify, or restore a backup.");
 
     /// <summary>A table of the index.</summary>
     /// <param name="Schema">Its schema.</param>
     /// <param name="Rows">Its rows.</param>
-    /// <param name="PassesExpired">True if expired rows count as deleted.</param>
-    internal readonly record struct Member(TableSchema Schema, Tree Rows, bool PassesExpired);
+    /// <param name="HidesExpired">True if expired rows count as deleted.</param>
+    internal readonly record struct Member(TableSchema Schema, Tree Rows, bool HidesExpired);
 }

@@ -16,10 +16,10 @@ public readonly struct Table<TKey, TRow>
 {
     private const int StackBytes = 256;
 
-    private readonly TypedFunctions<TKey, TRow>? _functions;
+    private readonly KeyedRowFunctions<TKey, TRow>? _functions;
     private readonly Tree _rows;
 
-    internal Table(TypedFunctions<TKey, TRow> functions, Tree rows)
+    internal Table(KeyedRowFunctions<TKey, TRow> functions, Tree rows)
     {
         _functions = functions;
         _rows = rows;
@@ -30,9 +30,9 @@ public readonly struct Table<TKey, TRow>
 
     /// <summary>The number of rows, available without reading the table. It includes expired rows that have not been deleted.</summary>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public long Count => Session.Rows.Count;
+    public long Count => Bound.Rows.Count;
 
-    internal TypedFunctions<TKey, TRow> Functions
+    internal KeyedRowFunctions<TKey, TRow> Functions
     {
         get
         {
@@ -42,33 +42,33 @@ public readonly struct Table<TKey, TRow>
         }
     }
 
-    internal BoundTable Session
+    internal BoundTable Bound
     {
         get
         {
-            var session = SessionAsIs;
-            session.Enter(_functions!);
-            return session;
+            var bound = BoundAsIs;
+            bound.Enter(_functions!);
+            return bound;
         }
     }
 
-    internal BoundTable SessionToWrite
+    internal BoundTable BoundToWrite
     {
         get
         {
-            var session = SessionAsIs;
-            session.EnterToWrite(_functions!);
-            return session;
+            var bound = BoundAsIs;
+            bound.EnterToWrite(_functions!);
+            return bound;
         }
     }
 
-    private BoundTable SessionAsIs
+    private BoundTable BoundAsIs
     {
         get
         {
             if (_functions == null)
                 TableErrors.ThrowDefault();
-            return (BoundTable)_rows.Companion!;
+            return (BoundTable)_rows.LayerObject!;
         }
     }
 
@@ -88,9 +88,9 @@ public readonly struct Table<TKey, TRow>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGet(TKey key, [MaybeNullWhen(false)] out TRow row, out RowVersion version)
     {
-        var session = Session;
-        var found = RowLookup.TryFind(session, _functions!, key, out var rowId, out var bytes);
-        row = found ? Read(session, bytes, rowId, out version) : Missing(out version);
+        var bound = Bound;
+        var found = RowLookup.TryFind(bound, _functions!, key, out var rowId, out var bytes);
+        row = found ? Read(bound, bytes, rowId, out version) : Missing(out version);
         return found;
     }
 
@@ -98,8 +98,8 @@ public readonly struct Table<TKey, TRow>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool Contains(TKey key)
     {
-        var session = Session;
-        return RowLookup.TryFindId(session, _functions!, key, out var rowId) && !RowLookup.IsExpired(session, rowId);
+        var bound = Bound;
+        return RowLookup.TryFindId(bound, _functions!, key, out var rowId) && !RowLookup.IsExpired(bound, rowId);
     }
 
     /// <summary>Gets the version of the row with a key, without reading its fields; false if it does not exist.</summary>
@@ -108,8 +108,8 @@ public readonly struct Table<TKey, TRow>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetVersion(TKey key, out RowVersion version)
     {
-        var session = Session;
-        var found = RowLookup.TryFind(session, _functions!, key, out var rowId, out var bytes);
+        var bound = Bound;
+        var found = RowLookup.TryFind(bound, _functions!, key, out var rowId, out var bytes);
         version = found ? _functions!.Open(bytes, rowId).RowVersion : RowVersion.None;
         return found;
     }
@@ -124,8 +124,8 @@ public readonly struct Table<TKey, TRow>
     [UnscopedRef]
     public bool TryGetReader(TKey key, out RowReader row)
     {
-        var session = Session;
-        var found = RowLookup.TryFindToKeep(session, _functions!, key, out var rowId, out var bytes);
+        var bound = Bound;
+        var found = RowLookup.TryFindToKeep(bound, _functions!, key, out var rowId, out var bytes);
         row = found ? _functions!.Open(bytes, rowId) : default;
         return found;
     }
@@ -136,9 +136,9 @@ public readonly struct Table<TKey, TRow>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetByRowId(long rowId, [MaybeNullWhen(false)] out TRow row)
     {
-        var session = Session;
-        var found = RowLookup.TryGetUnexpired(session, rowId, out var bytes);
-        row = found ? Read(session, bytes, rowId, out _) : default;
+        var bound = Bound;
+        var found = RowLookup.TryGetUnexpired(bound, rowId, out var bytes);
+        row = found ? Read(bound, bytes, rowId, out _) : default;
         return found;
     }
 
@@ -169,18 +169,18 @@ public readonly struct Table<TKey, TRow>
     /// <inheritdoc cref="TryGet(TKey, out TRow)"/>
     public bool TryGetByRaw(string index, ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TRow row)
     {
-        var session = Session;
-        var open = ReadyIndex(session, index);
+        var bound = Bound;
+        var open = ReadyIndex(bound, index);
         if (!open.Schema!.IsUnique)
             throw new ArgumentException($"The index '{index}' of table '{Name}' is not unique: use {nameof(From)}.", nameof(index));
         row = default;
-        if (!RowLookup.TryFindId(session, open.Entries, key, out var rowId))
+        if (!RowLookup.TryFindId(bound, open.Entries, key, out var rowId))
             return false;
-        if (!RowLookup.TryGet(session, rowId, out var bytes))
-            throw IndexMismatchException.OfMissing(session, index, rowId, key);
-        if (session.IsExpired(bytes))
+        if (!RowLookup.TryGet(bound, rowId, out var bytes))
+            throw IndexMismatchException.OfMissing(bound, index, rowId, key);
+        if (bound.IsExpired(bytes))
             return false;
-        row = Read(session, bytes, rowId, out _);
+        row = Read(bound, bytes, rowId, out _);
         return true;
     }
 
@@ -188,8 +188,8 @@ public readonly struct Table<TKey, TRow>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> Scan()
     {
-        var session = Session;
-        return new RowQuery<TRow>(session, _functions!, new EntrySource(session.Rows, KeyRange.All, isOfRows: true), PageOrderKind.RowIds);
+        var bound = Bound;
+        return new RowQuery<TRow>(bound, _functions!, new EntrySource(bound.Rows, KeyRange.All, isOfRows: true), PageOrderKind.RowIds);
     }
 
     /// <summary>Returns a query for the rows whose ids are in a range, in id order.</summary>
@@ -198,11 +198,11 @@ public readonly struct Table<TKey, TRow>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> Scan(long firstRowId, long lastRowId = long.MaxValue)
     {
-        var session = Session;
+        var bound = Bound;
         var range = KeyRange.From(RowIdBytes.Write(Math.Clamp(firstRowId, 0, RowIdBytes.Max), stackalloc byte[RowIdBytes.Bytes]))
             .Through(RowIdBytes.Write(Math.Clamp(lastRowId, 0, RowIdBytes.Max), stackalloc byte[RowIdBytes.Bytes]));
-        var rows = new EntrySource(session.Rows, firstRowId > RowIdBytes.Max || lastRowId < 0 ? default : range, isOfRows: true);
-        return new RowQuery<TRow>(session, _functions!, rows, PageOrderKind.RowIds);
+        var rows = new EntrySource(bound.Rows, firstRowId > RowIdBytes.Max || lastRowId < 0 ? default : range, isOfRows: true);
+        return new RowQuery<TRow>(bound, _functions!, rows, PageOrderKind.RowIds);
     }
 
     /// <summary>Returns a query for all rows in primary key order.</summary>
@@ -215,11 +215,11 @@ public readonly struct Table<TKey, TRow>
     /// <inheritdoc cref="ByKeyRaw"/>
     public RowQuery<TRow> ByKey(IndexRange<TKey> keys)
     {
-        var session = Session;
+        var bound = Bound;
         var functions = _functions!;
-        return functions.KeyCodec == null
+        return functions.KeyCodecName == null
             ? ByKeyRaw(default)
-            : ByKeyRaw(keys.Encode((key, _) => RowLookup.WriteKey(session, functions, key, default).ToArray(), isWhole: true));
+            : ByKeyRaw(keys.Encode((key, _) => RowLookup.WriteKey(bound, functions, key, default).ToArray(), isWhole: true));
     }
 
     /// <summary>Returns a query for the rows whose primary keys are in a range of bytes, in key order.</summary>
@@ -228,10 +228,10 @@ public readonly struct Table<TKey, TRow>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> ByKeyRaw(KeyRange keys)
     {
-        var session = Session;
-        if (_functions!.KeyCodec == null)
+        var bound = Bound;
+        if (_functions!.KeyCodecName == null)
             throw new InvalidOperationException($"Table '{Name}' is keyed by row ids: use {nameof(Scan)} with the first and the last id.");
-        return new RowQuery<TRow>(session, _functions, new EntrySource(session.IndexOf(0).Entries, keys, isOfRows: false), PageOrderKind.PrimaryKey);
+        return new RowQuery<TRow>(bound, _functions, new EntrySource(bound.IndexOf(0).Entries, keys, isOfRows: false), PageOrderKind.PrimaryKey);
     }
 
     /// <summary>Returns a query for all rows in an index, in key order.</summary>
@@ -269,9 +269,9 @@ public readonly struct Table<TKey, TRow>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowQuery<TRow> FromRaw(string index, KeyRange keys)
     {
-        var session = Session;
-        var open = ReadyIndex(session, index);
-        return new RowQuery<TRow>(session, _functions!, IndexSpotCheck.OpenEntries(open, keys), PageOrderKind.Index, index);
+        var bound = Bound;
+        var open = ReadyIndex(bound, index);
+        return new RowQuery<TRow>(bound, _functions!, IndexSpotCheck.OpenEntries(open, keys), PageOrderKind.Index, index);
     }
 
     /// <summary>
@@ -298,11 +298,11 @@ public readonly struct Table<TKey, TRow>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public IdQuery IdsRaw(string index, ReadOnlySpan<byte> key)
     {
-        var open = ReadyIndex(Session, index);
+        var open = ReadyIndex(Bound, index);
         if (open.Schema!.IsUnique)
             throw new ArgumentException($"The index '{index}' of table '{Name}' is unique: use {nameof(TryGetBy)}.", nameof(index));
         return open.Schema.Shared is { } place
-            ? open.Ids.QueryPart(key, place.FirstId, place.LastId, SystemTree.IndexName(Session.Schema.Id, open.Schema.Id, isUnique: false))
+            ? open.Ids.QueryPart(key, place.FirstId, place.LastId, SystemTree.IndexName(Bound.Schema.Id, open.Schema.Id, isUnique: false))
             : open.Ids.Query(key);
     }
 
@@ -314,17 +314,17 @@ public readonly struct Table<TKey, TRow>
     public RowQuery<TRow> Rows(IdQuery ids)
     {
         ArgumentNullException.ThrowIfNull(ids);
-        var session = Session;
-        if (!ids.IsOver(session.Rows, SystemTree.IndexName(session.Schema.Id, 0, isUnique: false).AsSpan(0, SystemTree.RowsNameBytes)))
+        var bound = Bound;
+        if (!ids.IsOver(bound.Rows, SystemTree.IndexName(bound.Schema.Id, 0, isUnique: false).AsSpan(0, SystemTree.RowsNameBytes)))
             throw new ArgumentException($"The ids are not those of table '{Name}' in this transaction: {nameof(Ids)} returns them.", nameof(ids));
-        return new RowQuery<TRow>(session, _functions!, new CombinedSource(ids), PageOrderKind.RowIds);
+        return new RowQuery<TRow>(bound, _functions!, new CombinedSource(ids), PageOrderKind.RowIds);
     }
 
     /// <summary>Returns the state of an index of the definition in this snapshot.</summary>
     /// <param name="index">The name of the index.</param>
     /// <exception cref="ArgumentException">The definition has no index of that name.</exception>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public IndexState GetIndexState(string index) => Session.IndexOf(Functions.FindSlot(index)).State;
+    public IndexState GetIndexState(string index) => Bound.IndexOf(Functions.FindSlot(index)).State;
 
     /// <summary>Returns the name of the table.</summary>
     public override string ToString() => _functions == null ? "table (never opened)" : $"table '{_functions.Name}'";
@@ -352,21 +352,21 @@ public readonly struct Table<TKey, TRow>
 
     private ReadOnlySpan<byte> CheckLength(ReadOnlySpan<byte> key, string index)
     {
-        var longest = Session.Trees.MaxKeyLength;
+        var longest = Bound.Trees.MaxKeyLength;
         return key.Length <= longest ? key : throw new KeyTooLongException(Name, index, longest);
     }
 
-    private OpenIndex ReadyIndex(BoundTable session, string index)
+    private OpenIndex ReadyIndex(BoundTable bound, string index)
     {
-        var open = session.IndexOf(_functions!.FindSlot(index));
+        var open = bound.IndexOf(_functions!.FindSlot(index));
         if (open.State != IndexState.Ready)
             throw new IndexNotReadyException(Name, index, open.State);
         return open;
     }
 
-    private TRow Read(BoundTable session, ReadOnlySpan<byte> bytes, long rowId, out RowVersion version)
+    private TRow Read(BoundTable bound, ReadOnlySpan<byte> bytes, long rowId, out RowVersion version)
     {
-        session.BeginCallback();
+        bound.BeginCallback();
         try
         {
             var row = _functions!.Read(bytes, rowId);
@@ -375,7 +375,7 @@ public readonly struct Table<TKey, TRow>
         }
         finally
         {
-            session.EndCallback();
+            bound.EndCallback();
         }
     }
 

@@ -11,7 +11,7 @@ internal sealed class TableBinding
     /// <param name="bytes">Its bytes.</param>
     /// <param name="slots">The indexes of the definition.</param>
     /// <param name="definitionVersion">The version of the definition.</param>
-    public TableBinding(TableSchema schema, byte[] bytes, IReadOnlyList<IndexShape> slots, int definitionVersion)
+    public TableBinding(TableSchema schema, byte[] bytes, IReadOnlyList<IndexDefinition> slots, int definitionVersion)
     {
         Schema = schema;
         _bytes = bytes;
@@ -20,7 +20,7 @@ internal sealed class TableBinding
         NextRowKey = SchemaKeys.NextRow(schema.Id);
         NextVersionKey = SchemaKeys.NextVersion(schema.Id);
         TreeNames = [.. Slots.Select(index => index?.TreeName(schema.Id) ?? [])];
-        PassesExpired = schema.Expiring?.State == IndexState.Ready;
+        HidesExpired = schema.Expiring?.State == IndexState.Ready;
         Refusal = FindRefusal(schema, slots, definitionVersion);
     }
 
@@ -32,7 +32,7 @@ internal sealed class TableBinding
     public IndexSchema?[] Slots { get; }
 
     /// <summary>True if expired rows count as deleted, whether or not the definition has an expiry function.</summary>
-    public bool PassesExpired { get; }
+    public bool HidesExpired { get; }
 
     /// <summary>The name of the row tree.</summary>
     public byte[] RowsName { get; }
@@ -53,11 +53,11 @@ internal sealed class TableBinding
     public bool IsOf(ReadOnlySpan<byte> bytes) => bytes.SequenceEqual(_bytes);
 
     /// <summary>Returns the index of the schema that matches an index of the definition, or null.</summary>
-    public static IndexSchema? Fitting(TableSchema schema, IndexShape shape) =>
+    public static IndexSchema? Fitting(TableSchema schema, IndexDefinition shape) =>
         schema.Find(shape.Name) is { } index && index.Version == shape.Version && index.IsUnique == shape.IsUnique
             && index.IsExpiry == shape.IsExpiry && index.Shared.HasValue == shape.IsShared ? index : null;
 
-    private static string? FindRefusal(TableSchema schema, IReadOnlyList<IndexShape> slots, int definitionVersion)
+    private static string? FindRefusal(TableSchema schema, IReadOnlyList<IndexDefinition> slots, int definitionVersion)
     {
         if (definitionVersion != schema.Version)
         {

@@ -7,12 +7,12 @@ namespace Voron.Tables;
 /// Every key of every row must be in its index. If the index then has as many entries as the rows have keys, it contains no others; if not, each
 /// entry is looked up in the keys of the row that it names.
 /// </remarks>
-internal sealed class TableChecker(BoundTable session)
+internal sealed class TableChecker(BoundTable bound)
 {
     private const int MaxProblems = 100;
 
     private readonly List<string> _problems = [];
-    private readonly long[] _keys = new long[session.Binding.Slots.Length];
+    private readonly long[] _keys = new long[bound.Binding.Slots.Length];
     private long _rows;
 
     /// <param name="transactionId">The snapshot.</param>
@@ -21,9 +21,9 @@ internal sealed class TableChecker(BoundTable session)
         CheckRows();
         for (var slot = 0; slot < _keys.Length; slot++)
             CheckCount(slot);
-        var compared = session.Schema.Indexes.Where(index => IsCompared(index) && session.Binding.Slots.Contains(index)).ToHashSet();
-        var left = session.Schema.Indexes.Where(index => !compared.Contains(index)).Select(index => index.Name);
-        var absent = session.Functions.Slots.Where(slot => session.Schema.Find(slot.Name) == null).Select(slot => slot.Name);
+        var compared = bound.Schema.Indexes.Where(index => IsCompared(index) && bound.Binding.Slots.Contains(index)).ToHashSet();
+        var left = bound.Schema.Indexes.Where(index => !compared.Contains(index)).Select(index => index.Name);
+        var absent = bound.Functions.Slots.Where(slot => bound.Schema.Find(slot.Name) == null).Select(slot => slot.Name);
         return new TableVerificationReport(transactionId, _rows, _keys.Sum(), [.. left, .. absent], _problems);
     }
 
@@ -32,9 +32,9 @@ internal sealed class TableChecker(BoundTable session)
     private void CheckRows()
     {
         for (var slot = 0; slot < _keys.Length; slot++)
-            session.OldKeys.Want(slot, IsCompared(session.IndexOf(slot).Schema));
-        var next = session.StoredNextRowId();
-        using var cursor = session.Rows.OpenCursor();
+            bound.OldKeys.Want(slot, IsCompared(bound.IndexOf(slot).Schema));
+        var next = bound.StoredNextRowId();
+        using var cursor = bound.Rows.OpenCursor();
         for (var found = cursor.SeekFirst(); found; found = cursor.MoveNext())
         {
             if (!RowIdBytes.TryRead(cursor.Key, out var rowId))
@@ -46,8 +46,8 @@ internal sealed class TableChecker(BoundTable session)
             _rows++;
             try
             {
-                var row = session.Copy(cursor.Value);
-                var key = session.ReadKeys(rowId, row);
+                var row = bound.Copy(cursor.Value);
+                var key = bound.ReadKeys(rowId, row);
                 if (key >= 0 && key != rowId)
                     Report($"row {rowId} has the key {key}, but its key must be its id");
                 CheckExpiry(rowId, row);
@@ -68,10 +68,10 @@ internal sealed class TableChecker(BoundTable session)
 
     private void CheckExpiry(long rowId, ReadOnlySpan<byte> row)
     {
-        if (session.Functions.ExpirySlot < 0 || !IsCompared(session.IndexOf(session.Functions.ExpirySlot).Schema))
+        if (bound.Functions.ExpirySlot < 0 || !IsCompared(bound.IndexOf(bound.Functions.ExpirySlot).Schema))
             return;
         long? stored = RowLayout.TryGetExpiry(row, out var time) ? time : null;
-        if (session.ReadExpiry(rowId, row) is var expiry && expiry != stored)
+        if (bound.ReadExpiry(rowId, row) is var expiry && expiry != stored)
             Report($"row {rowId} expires at {Describe(stored)}, but at {Describe(expiry)} by the definition");
 
         static string Describe(long? milliseconds) => milliseconds is { } known ? $"{known} ms after 1970" : "no time";
@@ -79,13 +79,13 @@ internal sealed class TableChecker(BoundTable session)
 
     private void CheckKeys(int slot, long rowId)
     {
-        var index = session.IndexOf(slot);
+        var index = bound.IndexOf(slot);
         if (!IsCompared(index.Schema))
             return;
-        var keys = session.OldKeys[slot];
+        var keys = bound.OldKeys[slot];
         for (var i = 0; i < keys.Count; i++)
         {
-            if (index.Schema!.IsUnique && !IndexEditor.IsBound(index, keys, i))
+            if (index.Schema!.IsUnique && !IndexEditor.IsConstrained(index, keys, i))
                 continue;
             _keys[slot]++;
             if (!IndexSpotCheck.Has(index, keys[i], rowId, out var other))
@@ -95,7 +95,7 @@ internal sealed class TableChecker(BoundTable session)
 
     private void CheckCount(int slot)
     {
-        var index = session.IndexOf(slot);
+        var index = bound.IndexOf(slot);
         if (!IsCompared(index.Schema))
             return;
         using var source = IndexSpotCheck.OpenEntries(index, KeyRange.All);
@@ -119,11 +119,11 @@ internal sealed class TableChecker(BoundTable session)
 
     private bool RowHas(int slot, ReadOnlySpan<byte> key, long rowId)
     {
-        if (!RowLookup.TryGet(session, rowId, out var row))
+        if (!RowLookup.TryGet(bound, rowId, out var row))
             return false;
         try
         {
-            session.ReadKeys(rowId, session.Copy(row));
+            bound.ReadKeys(rowId, bound.Copy(row));
         }
         catch (TableException)
         {
@@ -131,7 +131,7 @@ internal sealed class TableChecker(BoundTable session)
             return true;
         }
 
-        var keys = session.OldKeys[slot];
+        var keys = bound.OldKeys[slot];
         for (var i = 0; i < keys.Count; i++)
         {
             if (keys[i].SequenceEqual(key))
@@ -144,10 +144,10 @@ internal sealed class TableChecker(BoundTable session)
     private void Report(string problem)
     {
         if (_problems.Count < MaxProblems)
-            _problems.Add($"table '{session.Schema.Name}': {problem}");
+            _problems.Add($"table '{bound.Schema.Name}': {problem}");
     }
 
-    private string Text(int slot, ReadOnlySpan<byte> key) => IndexField.Describe(session.Functions.Slots[slot].KeyType, key);
+    private string Text(int slot, ReadOnlySpan<byte> key) => IndexField.Describe(bound.Functions.Slots[slot].KeyType, key);
 
     private static string Describe(OpenIndex index) => index.Schema!.Name.Length == 0 ? "the primary key" : $"the index '{index.Schema.Name}'";
 }

@@ -9,7 +9,7 @@ internal static class TableCreation
     /// <exception cref="StorageFullException">All table numbers have been used.</exception>
     public static void Create(WriteTransaction transaction, TableFunctions functions)
     {
-        var schema = NewSchema(transaction, functions.Name, functions.Version, functions.KeyCodec, out var schemas);
+        var schema = NewSchema(transaction, functions.Name, functions.Version, functions.KeyCodecName, out var schemas);
 
         // A shared index that accepts no more tables throws after other indexes have been created.
         try
@@ -38,7 +38,7 @@ internal static class TableCreation
         var schema = NewSchema(transaction, name, version, keyCodec, out var schemas);
         CreateRows(transaction, schema);
         if (keyCodec != null)
-            schema = AddIndex(transaction, schema, new IndexShape("", 0, IsUnique: true), limit: 0);
+            schema = AddIndex(transaction, schema, new IndexDefinition("", 0, IsUnique: true), limit: 0);
         schemas.Put(key, schema.ToBytes());
         return schema;
     }
@@ -49,10 +49,10 @@ internal static class TableCreation
         return new TableSchema
         {
             Name = name,
-            Id = TableCounters.TakeTable(schemas, transaction.DataFilePath),
+            Id = TableSequences.TakeTable(schemas, transaction.DataFilePath),
             Version = version,
             HasRowIdKeys = keyCodec == null,
-            KeyCodec = keyCodec ?? "",
+            KeyCodecName = keyCodec ?? "",
             NextIndexId = (ushort)(IndexSchema.PrimaryKey + 1),
             Indexes = [],
         };
@@ -67,7 +67,7 @@ internal static class TableCreation
     /// <param name="shape">The index.</param>
     /// <param name="limit">The row id below which the index lacks rows; 0 if it lacks none.</param>
     /// <exception cref="StorageFullException">All index numbers of the table have been used.</exception>
-    public static TableSchema AddIndex(WriteTransaction transaction, TableSchema schema, IndexShape shape, long limit)
+    public static TableSchema AddIndex(WriteTransaction transaction, TableSchema schema, IndexDefinition shape, long limit)
     {
         if (schema.NextIndexId == ushort.MaxValue)
         {

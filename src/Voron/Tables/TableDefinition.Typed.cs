@@ -13,7 +13,7 @@ namespace Voron.Tables;
 [DebuggerDisplay("{ToString(),nq}")]
 public sealed class TableDefinition<TKey, TRow>
 {
-    internal TableDefinition(TypedFunctions<TKey, TRow> functions) => Functions = functions;
+    internal TableDefinition(KeyedRowFunctions<TKey, TRow> functions) => Functions = functions;
 
     /// <summary>The name of the table.</summary>
     public string Name => Functions.Name;
@@ -24,7 +24,7 @@ public sealed class TableDefinition<TKey, TRow>
     /// <summary>The names of the indexes, without the primary key.</summary>
     public IReadOnlyList<string> IndexNames => [.. Functions.Slots.Select(slot => slot.Name).Where(name => name.Length > 0)];
 
-    internal TypedFunctions<TKey, TRow> Functions { get; }
+    internal KeyedRowFunctions<TKey, TRow> Functions { get; }
 
     /// <summary>Returns the definition with another index, in which several rows may have the same key.</summary>
     /// <param name="name">The name of the index.</param>
@@ -92,7 +92,7 @@ public sealed class TableDefinition<TKey, TRow>
     {
         ArgumentNullException.ThrowIfNull(index);
         ArgumentNullException.ThrowIfNull(keys);
-        return With(new IndexShape(index.Name, index.Version, IsUnique: false) { IsShared = true }, keys, nameof(index));
+        return With(new IndexDefinition(index.Name, index.Version, IsUnique: false) { IsShared = true }, keys, nameof(index));
     }
 
     /// <summary>Returns the definition with an index that it shares with other tables.</summary>
@@ -187,10 +187,10 @@ public sealed class TableDefinition<TKey, TRow>
         SchemaKeys.CheckName(name, "an index");
         ArgumentOutOfRangeException.ThrowIfNegative(version);
         RowExpiry.ThrowIfReserved(name);
-        return With(new IndexShape(name, version, isUnique) { KeyType = keyType }, keys, nameof(name));
+        return With(new IndexDefinition(name, version, isUnique) { KeyType = keyType }, keys, nameof(name));
     }
 
-    private TableDefinition<TKey, TRow> With(IndexShape shape, IndexFunction<TRow> keys, string parameter)
+    private TableDefinition<TKey, TRow> With(IndexDefinition shape, IndexFunction<TRow> keys, string parameter)
     {
         if (Functions.Slots.Any(slot => slot.Name == shape.Name))
             throw new ArgumentException($"The definition of table '{Name}' has an index '{shape.Name}' already.", parameter);

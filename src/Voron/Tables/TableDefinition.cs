@@ -27,7 +27,7 @@ public static class TableDefinition
         ArgumentNullException.ThrowIfNull(key);
         SchemaKeys.CheckName(keys.Name, "a codec of keys");
         return new TableDefinition<TKey, TRow>(
-            new TypedFunctions<TKey, TRow>(name, version, rows, (keys, key), [new IndexShape("", 0, IsUnique: true)], [null]));
+            new KeyedRowFunctions<TKey, TRow>(name, version, rows, (keys, key), [new IndexDefinition("", 0, IsUnique: true)], [null]));
     }
 
     /// <summary>
@@ -42,7 +42,7 @@ public static class TableDefinition
     {
         Check(version, rows);
         ArgumentNullException.ThrowIfNull(key);
-        return new TableDefinition<long, TRow>(new TypedFunctions<long, TRow>(name, version, rows, (null, key), [], []));
+        return new TableDefinition<long, TRow>(new KeyedRowFunctions<long, TRow>(name, version, rows, (null, key), [], []));
     }
 
     private static void Check<TRow>(int version, IRowCodec<TRow> rows)

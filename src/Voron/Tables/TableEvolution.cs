@@ -191,7 +191,7 @@ public static class TableEvolution
         byte[] rows;
         using (var reading = environment.BeginRead())
         {
-            var schema = new TableTreeOpener(reading).FindSchema(name, key)
+            var schema = new SystemTreeAccess(reading).FindSchema(name, key)
                 ?? throw new KeyNotFoundException($"The table '{name}' does not exist in '{environment.Path}': no rows were recompressed.");
             rows = SystemTree.RowsName(schema.Id);
         }
@@ -220,7 +220,7 @@ public static class TableEvolution
         var (isCreated, leavesPages, dropped, built) = (false, false, new List<string>(), new List<string>());
         using (var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false))
         {
-            isCreated = BoundTable.Open(new TableTreeOpener(writing), functions) == null;
+            isCreated = BoundTable.Open(new SystemTreeAccess(writing), functions) == null;
             if (isCreated)
             {
                 TableCreation.Create(writing, functions);
@@ -264,9 +264,9 @@ public static class TableEvolution
     {
         using (var reading = environment.BeginRead())
         {
-            if (BoundTable.Open(new TableTreeOpener(reading), functions) is not { } session || functions.Version < session.Schema.Version)
+            if (BoundTable.Open(new SystemTreeAccess(reading), functions) is not { } bound || functions.Version < bound.Schema.Version)
                 return;
-            IndexSpotCheck.Check(session, reading.TransactionId, mustRead: functions.Version > session.Schema.Version);
+            IndexSpotCheck.Check(bound, reading.TransactionId, mustRead: functions.Version > bound.Schema.Version);
         }
 
         new DefinitionCheck(environment, functions, stop).RunUnique();
@@ -293,11 +293,11 @@ public static class TableEvolution
     {
         using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
         pace.Begin();
-        var session = Reopen(writing, functions);
-        var step = IndexBuilder.Step(session, options, pace.ReadingTime);
+        var bound = Reopen(writing, functions);
+        var step = IndexBuilder.Step(bound, options, pace.ReadingTime);
         if (step == null)
         {
-            ThrowIfUnfinished(session, functions);
+            ThrowIfUnfinished(bound, functions);
             return null;
         }
 
@@ -311,19 +311,19 @@ public static class TableEvolution
 
     private static BoundTable Reopen(WriteTransaction writing, TableFunctions functions)
     {
-        var session = BoundTable.Open(new TableTreeOpener(writing), functions)
+        var bound = BoundTable.Open(new SystemTreeAccess(writing), functions)
             ?? throw new SchemaMismatchException(functions.Name, $"The table '{functions.Name}' was dropped while its indexes were being built.");
-        if (session.Binding.Refusal is { } refusal)
+        if (bound.Binding.Refusal is { } refusal)
             throw new SchemaMismatchException(functions.Name, $"Another program has changed the table while its indexes were being built. {refusal}");
-        return session;
+        return bound;
     }
 
-    private static void ThrowIfUnfinished(BoundTable session, TableFunctions functions)
+    private static void ThrowIfUnfinished(BoundTable bound, TableFunctions functions)
     {
-        for (var slot = 0; slot < session.Binding.Slots.Length; slot++)
+        for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
         {
             var name = functions.Slots[slot].Name;
-            if (session.Binding.Slots[slot] is not { } index)
+            if (bound.Binding.Slots[slot] is not { } index)
             {
                 throw new SchemaMismatchException(
                     functions.Name, $"The index '{name}' of table '{functions.Name}' was dropped by another call while it was being built.");

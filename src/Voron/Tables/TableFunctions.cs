@@ -1,17 +1,17 @@
 namespace Voron.Tables;
 
-/// <summary>The functions of a table definition, independent of its key and row types.</summary>
+/// <summary>The part of a table definition that does not depend on its key and row types: name, version, indexes, and how they match stored schemas.</summary>
 internal abstract class TableFunctions
 {
     private const int MaxBindings = 8;
 
     private TableBinding[] _bindings = [];
 
-    protected TableFunctions(string name, int version, string? keyCodec, IReadOnlyList<IndexShape> slots)
+    protected TableFunctions(string name, int version, string? keyCodec, IReadOnlyList<IndexDefinition> slots)
     {
         Name = name;
         Version = version;
-        KeyCodec = keyCodec;
+        KeyCodecName = keyCodec;
         Slots = slots;
         SchemaKey = SchemaKeys.Table(name);
         ExpirySlot = -1;
@@ -27,10 +27,10 @@ internal abstract class TableFunctions
     public int Version { get; }
 
     /// <summary>The name of the key codec; null if rows are keyed by their ids.</summary>
-    public string? KeyCodec { get; }
+    public string? KeyCodecName { get; }
 
     /// <summary>The indexes. The first one is the primary key, unless rows are keyed by their ids.</summary>
-    public IReadOnlyList<IndexShape> Slots { get; }
+    public IReadOnlyList<IndexDefinition> Slots { get; }
 
     /// <summary>The place of the expiry index; -1 if the definition has none.</summary>
     public int ExpirySlot { get; }
@@ -81,13 +81,13 @@ internal abstract class TableFunctions
         }
 
         var schema = TableSchema.Parse(Name, bytes, path);
-        if (schema.HasRowIdKeys != (KeyCodec == null) || (KeyCodec != null && schema.KeyCodec != KeyCodec))
+        if (schema.HasRowIdKeys != (KeyCodecName == null) || (KeyCodecName != null && schema.KeyCodecName != KeyCodecName))
         {
-            var stored = schema.HasRowIdKeys ? "row ids" : $"'{schema.KeyCodec}'";
+            var stored = schema.HasRowIdKeys ? "row ids" : $"'{schema.KeyCodecName}'";
             throw new SchemaMismatchException(
                 Name,
                 $"The table '{Name}' in '{path}' has keys of the kind {stored}, and the definition of this program has keys of the kind " +
-                $"{(KeyCodec == null ? "row ids" : $"'{KeyCodec}'")}. The keys of a table cannot change: copy the rows into another table.");
+                $"{(KeyCodecName == null ? "row ids" : $"'{KeyCodecName}'")}. The keys of a table cannot change: copy the rows into another table.");
         }
 
         var made = new TableBinding(schema, bytes.ToArray(), Slots, Version);

@@ -44,7 +44,7 @@ public static class TableListing
     {
         var rows = Find(SystemTree.RowsName(schema.Id));
         return new TableStatistics(
-            schema.Name, schema.Version, schema.HasRowIdKeys ? null : schema.KeyCodec, rows.Entries, rows.Pages,
+            schema.Name, schema.Version, schema.HasRowIdKeys ? null : schema.KeyCodecName, rows.Entries, rows.Pages,
             [.. schema.Indexes.OrderBy(index => index.Id).Select(index => Of(index, Find(index.TreeName(schema.Id))))]);
 
         Size Find(byte[] name) => trees.TryGetValue(Convert.ToHexString(name), out var size)

@@ -46,7 +46,7 @@ internal sealed record TableSchema
     public required bool HasRowIdKeys { get; init; }
 
     /// <summary>The name of the key codec.</summary>
-    public required string KeyCodec { get; init; }
+    public required string KeyCodecName { get; init; }
 
     /// <summary>The number that the next new index gets.</summary>
     public required ushort NextIndexId { get; init; }
@@ -107,7 +107,7 @@ internal sealed record TableSchema
             Id = BinaryPrimitives.ReadUInt16LittleEndian(bytes[2..]),
             Version = BinaryPrimitives.ReadInt32LittleEndian(bytes[4..]),
             HasRowIdKeys = (bytes[1] & RowIdKeys) != 0,
-            KeyCodec = codec,
+            KeyCodecName = codec,
             NextIndexId = BinaryPrimitives.ReadUInt16LittleEndian(bytes[8..]),
             Indexes = indexes,
         };
@@ -124,7 +124,7 @@ internal sealed record TableSchema
         AddNumbers(bytes, [Form, HasRowIdKeys ? RowIdKeys : (byte)0], Id);
         AddInt32(bytes, Version);
         AddNumbers(bytes, [], NextIndexId, (ushort)Indexes.Count);
-        AddText(bytes, Encoding.UTF8.GetBytes(KeyCodec));
+        AddText(bytes, Encoding.UTF8.GetBytes(KeyCodecName));
         foreach (var index in Indexes)
         {
             AddNumbers(bytes, [], index.Id);

@@ -52,11 +52,11 @@ public static class TableTransactions
         this WriteTransaction transaction, TableDefinition<TKey, TRow> definition, out WriteTable<TKey, TRow> table)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        var session = BoundTable.Open(new TableTreeOpener(transaction), definition.Functions);
-        if (session != null && session.Sampled != session.Binding)
-            IndexSpotCheck.CheckOnce(session, KnownTables.Of(transaction));
-        table = session == null ? default : new WriteTable<TKey, TRow>(new Table<TKey, TRow>(definition.Functions, session.Rows));
-        return session != null;
+        var bound = BoundTable.Open(new SystemTreeAccess(transaction), definition.Functions);
+        if (bound != null && bound.Sampled != bound.Binding)
+            IndexSpotCheck.CheckOnce(bound, KnownTables.Of(transaction));
+        table = bound == null ? default : new WriteTable<TKey, TRow>(new Table<TKey, TRow>(definition.Functions, bound.Rows));
+        return bound != null;
     }
 
     /// <inheritdoc cref="OpenTable{TKey, TRow}(WriteTransaction, TableDefinition{TKey, TRow})"/>
@@ -68,9 +68,9 @@ public static class TableTransactions
         this ReadTransaction transaction, TableDefinition<TKey, TRow> definition, out Table<TKey, TRow> table)
     {
         ArgumentNullException.ThrowIfNull(definition);
-        var session = BoundTable.Open(new TableTreeOpener(transaction), definition.Functions);
-        table = session == null ? default : new Table<TKey, TRow>(definition.Functions, session.Rows);
-        return session != null;
+        var bound = BoundTable.Open(new SystemTreeAccess(transaction), definition.Functions);
+        table = bound == null ? default : new Table<TKey, TRow>(definition.Functions, bound.Rows);
+        return bound != null;
     }
 
     /// <summary>Counts the compressed rows of a table, and their plain and stored bytes. Reads all leaf pages of the rows.</summary>
@@ -85,7 +85,7 @@ public static class TableTransactions
     public static CompressionStatistics GetTableCompressionStatistics(
         this ReadTransaction transaction, string name, CancellationToken cancellationToken = default)
     {
-        var schema = new TableTreeOpener(transaction).FindSchema(name, SchemaKeys.Table(name)) ?? throw Missing(name, transaction.DataFilePath);
+        var schema = new SystemTreeAccess(transaction).FindSchema(name, SchemaKeys.Table(name)) ?? throw Missing(name, transaction.DataFilePath);
         return transaction.TryFindTree(SystemTree.RowsName(schema.Id), out Tree rows)
             ? transaction.CountCompression(rows, cancellationToken)
             : throw new CorruptionException($"The rows of table '{name}' in '{transaction.DataFilePath}' are missing. Run Verify, or restore a backup.");
@@ -104,12 +104,12 @@ public static class TableTransactions
     /// <summary>Returns the names of all tables, in the order of their UTF-8 bytes.</summary>
     /// <param name="transaction">The transaction.</param>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
-    public static IReadOnlyList<string> GetTableNames(this ReadTransaction transaction) => ListNames(new TableTreeOpener(transaction));
+    public static IReadOnlyList<string> GetTableNames(this ReadTransaction transaction) => ListNames(new SystemTreeAccess(transaction));
 
     /// <inheritdoc cref="GetTableNames(ReadTransaction)"/>
-    public static IReadOnlyList<string> GetTableNames(this WriteTransaction transaction) => ListNames(new TableTreeOpener(transaction));
+    public static IReadOnlyList<string> GetTableNames(this WriteTransaction transaction) => ListNames(new SystemTreeAccess(transaction));
 
-    private static List<string> ListNames(TableTreeOpener trees)
+    private static List<string> ListNames(SystemTreeAccess trees)
     {
         var names = new List<string>();
         if (!trees.TryOpen(SystemTree.Schemas, out Tree schemas))

@@ -34,6 +34,6 @@ public static class TableVerification
 
     private static TableVerificationReport Verify<TKey, TRow>(ReadTransaction reading, TableDefinition<TKey, TRow> definition)
     {
-        return new TableChecker(reading.OpenTable(definition).Session).Run(reading.TransactionId);
+        return new TableChecker(reading.OpenTable(definition).Bound).Run(reading.TransactionId);
     }
 }

@@ -42,13 +42,13 @@ public readonly partial struct WriteTable<TKey, TRow>
     public long DeleteWhereRaw(string index, KeyRange keys, long most = long.MaxValue)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(most);
-        var session = _table.SessionToWrite;
+        var bound = _table.BoundToWrite;
         var deleted = 0L;
         try
         {
-            DeleteWhere(session, index, keys, most, ref deleted);
+            DeleteWhere(bound, index, keys, most, ref deleted);
         }
-        catch (CorruptionException e) when (deleted > 0 && !PlantedFault.CommitPartOfDeletion && session.Break(e))
+        catch (CorruptionException e) when (deleted > 0 && !PlantedFault.CommitPartOfDeletion && bound.Break(e))
         {
             throw;
         }
@@ -96,7 +96,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     public long UpdateWhereRaw<TState>(string index, KeyRange keys, TState state, Func<TRow, TState, TRow> change)
     {
         ArgumentNullException.ThrowIfNull(change);
-        var session = _table.SessionToWrite;
+        var bound = _table.BoundToWrite;
         var seen = new HashSet<long>();
         var changed = 0L;
         using var query = _table.FromRaw(index, keys);
@@ -107,11 +107,11 @@ public readonly partial struct WriteTable<TKey, TRow>
                 // A row with several keys in the range is returned once for each.
                 if (!seen.Add(query.RowId))
                     continue;
-                Update(session, query.RowId, RowLookup.Get(session, query.RowId), state, change);
+                Update(bound, query.RowId, RowLookup.Get(bound, query.RowId), state, change);
                 changed++;
             }
         }
-        catch (CorruptionException e) when (changed > 0 && session.Break(e))
+        catch (CorruptionException e) when (changed > 0 && bound.Break(e))
         {
             throw;
         }
@@ -119,7 +119,7 @@ public readonly partial struct WriteTable<TKey, TRow>
         return changed;
     }
 
-    private void DeleteWhere(BoundTable session, string index, KeyRange keys, long most, ref long deleted)
+    private void DeleteWhere(BoundTable bound, string index, KeyRange keys, long most, ref long deleted)
     {
         Span<long> rowIds = stackalloc long[DeletedTogether];
         var after = default(PageToken);
@@ -138,16 +138,16 @@ public readonly partial struct WriteTable<TKey, TRow>
             var before = deleted;
             foreach (var rowId in rowIds[..count])
             {
-                if (!RowLookup.TryGet(session, rowId, out var row))
+                if (!RowLookup.TryGet(bound, rowId, out var row))
                     continue;
-                RowEditor.Delete(session, rowId, session.Copy(row));
+                RowEditor.Delete(bound, rowId, bound.Copy(row));
                 deleted++;
             }
 
             if (count == 0)
                 break;
             if (deleted == before)
-                throw IndexMismatchException.OfMissing(session, index, rowIds[0], after.Key);
+                throw IndexMismatchException.OfMissing(bound, index, rowIds[0], after.Key);
         }
     }
 }

@@ -110,11 +110,11 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public RowVersion Insert(in TRow row)
     {
-        var session = Prepare(row);
-        var rowId = session.GivenRowId;
-        if (rowId >= 0 && RowLookup.Contains(session, rowId))
+        var bound = Prepare(row);
+        var rowId = bound.GivenRowId;
+        if (rowId >= 0 && RowLookup.Contains(bound, rowId))
             throw new DuplicateKeyException(Name, "", RowIdBytes.Write(rowId, stackalloc byte[RowIdBytes.Bytes]), null, rowId);
-        return RowEditor.Insert(session, rowId);
+        return RowEditor.Insert(bound, rowId);
     }
 
     /// <summary>
@@ -124,7 +124,7 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Insert"/>
     public void InsertMany(ReadOnlySpan<TRow> rows)
     {
-        var undo = _table.SessionToWrite.Trees.Writing.CreateSavepoint();
+        var undo = _table.BoundToWrite.Trees.Writing.CreateSavepoint();
         try
         {
             foreach (ref readonly var row in rows)
@@ -146,8 +146,8 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Insert"/>
     public RowVersion Upsert(in TRow row)
     {
-        var session = Prepare(row);
-        return TryFind(session, out var rowId, out var old) ? RowEditor.Update(session, rowId, old) : RowEditor.Insert(session, session.GivenRowId);
+        var bound = Prepare(row);
+        return TryFind(bound, out var rowId, out var old) ? RowEditor.Update(bound, rowId, old) : RowEditor.Insert(bound, bound.GivenRowId);
     }
 
     /// <summary>Inserts or replaces a row if the row with the same primary key still has the version that the caller has read.</summary>
@@ -158,18 +158,18 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Insert"/>
     public RowVersion Upsert(in TRow row, RowVersion expected)
     {
-        var session = Prepare(row);
-        var found = TryFind(session, out var rowId, out var old);
+        var bound = Prepare(row);
+        var found = TryFind(bound, out var rowId, out var old);
         var actual = found ? RowLayout.Version(old) : RowVersion.None;
         if (actual != expected)
         {
-            var key = _table.Functions.KeyCodec == null
-                ? RowIdBytes.Write(session.GivenRowId, stackalloc byte[RowIdBytes.Bytes])
-                : session.NewKeys[0][0];
+            var key = _table.Functions.KeyCodecName == null
+                ? RowIdBytes.Write(bound.GivenRowId, stackalloc byte[RowIdBytes.Bytes])
+                : bound.NewKeys[0][0];
             throw new ConcurrencyException(Name, key, found ? rowId : null, expected, actual);
         }
 
-        return found ? RowEditor.Update(session, rowId, old) : RowEditor.Insert(session, session.GivenRowId);
+        return found ? RowEditor.Update(bound, rowId, old) : RowEditor.Insert(bound, bound.GivenRowId);
     }
 
     /// <summary>Replaces the row with the same primary key; false, with nothing written, if it does not exist.</summary>
@@ -178,9 +178,9 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Insert"/>
     public bool TryUpdate(in TRow row, out RowVersion version)
     {
-        var session = Prepare(row);
-        var found = TryFind(session, out var rowId, out var old);
-        version = found ? RowEditor.Update(session, rowId, old) : RowVersion.None;
+        var bound = Prepare(row);
+        var found = TryFind(bound, out var rowId, out var old);
+        version = found ? RowEditor.Update(bound, rowId, old) : RowVersion.None;
         return found;
     }
 
@@ -200,11 +200,11 @@ public readonly partial struct WriteTable<TKey, TRow>
     public bool TryUpdate<TState>(TKey key, TState state, Func<TRow, TState, TRow> change, out RowVersion version)
     {
         ArgumentNullException.ThrowIfNull(change);
-        var session = _table.SessionToWrite;
+        var bound = _table.BoundToWrite;
         version = RowVersion.None;
-        if (!RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var bytes))
+        if (!RowLookup.TryFind(bound, _table.Functions, key, out var rowId, out var bytes))
             return false;
-        version = Update(session, rowId, bytes, state, change);
+        version = Update(bound, rowId, bytes, state, change);
         return true;
     }
 
@@ -218,10 +218,10 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <exception cref="ObjectDisposedException">The transaction has ended.</exception>
     public bool Delete(TKey key)
     {
-        var session = _table.SessionToWrite;
-        if (!RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var row))
+        var bound = _table.BoundToWrite;
+        if (!RowLookup.TryFind(bound, _table.Functions, key, out var rowId, out var row))
             return false;
-        RowEditor.Delete(session, rowId, session.Copy(row));
+        RowEditor.Delete(bound, rowId, bound.Copy(row));
         return true;
     }
 
@@ -232,17 +232,17 @@ public readonly partial struct WriteTable<TKey, TRow>
     /// <inheritdoc cref="Delete(TKey)"/>
     public bool Delete(TKey key, RowVersion expected)
     {
-        var session = _table.SessionToWrite;
-        var found = RowLookup.TryFind(session, _table.Functions, key, out var rowId, out var row);
+        var bound = _table.BoundToWrite;
+        var found = RowLookup.TryFind(bound, _table.Functions, key, out var rowId, out var row);
         var actual = found ? _table.Functions.Open(row, rowId).RowVersion : RowVersion.None;
         if (actual != expected)
         {
-            var bytes = RowLookup.WriteKey(session, _table.Functions, key, stackalloc byte[RowIdBytes.Bytes]);
+            var bytes = RowLookup.WriteKey(bound, _table.Functions, key, stackalloc byte[RowIdBytes.Bytes]);
             throw new ConcurrencyException(Name, bytes, found ? rowId : null, expected, actual);
         }
 
         if (found)
-            RowEditor.Delete(session, rowId, session.Copy(row));
+            RowEditor.Delete(bound, rowId, bound.Copy(row));
         return found;
     }
 
@@ -251,86 +251,86 @@ public readonly partial struct WriteTable<TKey, TRow>
 
     private BoundTable Prepare(in TRow row)
     {
-        var session = _table.SessionToWrite;
+        var bound = _table.BoundToWrite;
         var functions = _table.Functions;
-        session.BeginCallback();
+        bound.BeginCallback();
         try
         {
-            functions.Write(row, session.Buffer);
-            session.Buffer.Expiry = session.WritesExpiry ? functions.ComputeExpiry(row, null) : null;
-            session.WantNewKeys();
-            session.GivenRowId = functions.ComputeKeys(row, null, session.NewKeys, session.Buffer.Expiry);
+            functions.Write(row, bound.Buffer);
+            bound.Buffer.Expiry = bound.WritesExpiry ? functions.ComputeExpiry(row, null) : null;
+            bound.WantNewKeys();
+            bound.GivenRowId = functions.ComputeKeys(row, null, bound.NewKeys, bound.Buffer.Expiry);
         }
         finally
         {
-            session.EndCallback();
+            bound.EndCallback();
         }
 
         // The functions may have ended the transaction, or rolled it back to a savepoint.
-        session = _table.SessionToWrite;
-        RowEditor.DeleteExpired(session, session.NewKeys, session.GivenRowId);
-        return session;
+        bound = _table.BoundToWrite;
+        RowEditor.DeleteExpired(bound, bound.NewKeys, bound.GivenRowId);
+        return bound;
     }
 
-    private RowVersion Update<TState>(BoundTable session, long rowId, ReadOnlySpan<byte> row, TState state, Func<TRow, TState, TRow> change)
+    private RowVersion Update<TState>(BoundTable bound, long rowId, ReadOnlySpan<byte> row, TState state, Func<TRow, TState, TRow> change)
     {
-        var old = session.Copy(row);
-        if (!Change(session, rowId, old, state, change))
+        var old = bound.Copy(row);
+        if (!Change(bound, rowId, old, state, change))
         {
             throw new ArgumentException(
                 $"The function returned a row with another primary key. Row {rowId} of table '{Name}' was not changed.", nameof(change));
         }
 
-        session.RequireUnchanged();
-        var deletesOthers = RowEditor.DeleteExpired(session, session.NewKeys, givenId: -1);
+        bound.RequireUnchanged();
+        var deletesOthers = RowEditor.DeleteExpired(bound, bound.NewKeys, givenId: -1);
         if (deletesOthers)
-            old = session.Copy(RowLookup.Get(session, rowId));
-        return RowEditor.Update(session, rowId, old, hasOldKeys: !deletesOthers);
+            old = bound.Copy(RowLookup.Get(bound, rowId));
+        return RowEditor.Update(bound, rowId, old, hasOldKeys: !deletesOthers);
     }
 
     // Returns false if the function has changed the primary key.
-    private bool Change<TState>(BoundTable session, long rowId, ReadOnlySpan<byte> old, TState state, Func<TRow, TState, TRow> change)
+    private bool Change<TState>(BoundTable bound, long rowId, ReadOnlySpan<byte> old, TState state, Func<TRow, TState, TRow> change)
     {
         var functions = _table.Functions;
-        session.BeginCallback();
+        bound.BeginCallback();
         try
         {
             // Computes the old keys first, because the function may modify the row.
             var row = functions.Read(old, rowId);
-            session.WantOldKeys(rowId);
-            session.WantNewKeys();
-            functions.ComputeKeys(row, rowId, session.OldKeys, RowLayout.TryGetExpiry(old, out var expiry) ? expiry : null);
+            bound.WantOldKeys(rowId);
+            bound.WantNewKeys();
+            functions.ComputeKeys(row, rowId, bound.OldKeys, RowLayout.TryGetExpiry(old, out var expiry) ? expiry : null);
             var changed = change(row, state);
-            functions.Write(changed, session.Buffer);
-            session.Buffer.Expiry = session.WritesExpiry ? functions.ComputeExpiry(changed, rowId) : null;
-            var key = functions.ComputeKeys(changed, rowId, session.NewKeys, session.Buffer.Expiry);
-            return functions.KeyCodec == null ? key == rowId : session.NewKeys[0][0].SequenceEqual(session.OldKeys[0][0]);
+            functions.Write(changed, bound.Buffer);
+            bound.Buffer.Expiry = bound.WritesExpiry ? functions.ComputeExpiry(changed, rowId) : null;
+            var key = functions.ComputeKeys(changed, rowId, bound.NewKeys, bound.Buffer.Expiry);
+            return functions.KeyCodecName == null ? key == rowId : bound.NewKeys[0][0].SequenceEqual(bound.OldKeys[0][0]);
         }
         finally
         {
-            session.EndCallback();
+            bound.EndCallback();
         }
     }
 
-    private bool TryFind(BoundTable session, out long rowId, out ReadOnlySpan<byte> old)
+    private bool TryFind(BoundTable bound, out long rowId, out ReadOnlySpan<byte> old)
     {
         old = default;
         ReadOnlySpan<byte> bytes;
-        if (_table.Functions.KeyCodec == null)
+        if (_table.Functions.KeyCodecName == null)
         {
-            rowId = session.GivenRowId;
-            if (!RowLookup.TryGet(session, rowId, out bytes))
+            rowId = bound.GivenRowId;
+            if (!RowLookup.TryGet(bound, rowId, out bytes))
                 return false;
         }
         else
         {
-            if (!RowLookup.TryFindId(session, session.IndexOf(0).Entries, session.NewKeys[0][0], out rowId))
+            if (!RowLookup.TryFindId(bound, bound.IndexOf(0).Entries, bound.NewKeys[0][0], out rowId))
                 return false;
-            bytes = RowLookup.Get(session, rowId);
+            bytes = RowLookup.Get(bound, rowId);
         }
 
         _ = _table.Functions.Open(bytes, rowId);
-        old = session.Copy(bytes);
+        old = bound.Copy(bytes);
         return true;
     }
 }

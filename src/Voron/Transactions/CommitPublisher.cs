@@ -32,33 +32,33 @@ internal sealed unsafe class CommitPublisher : IJournalListener
 
     public void SyncExtents() => _dataFile.Sync();
 
-    public void OnRecordDurable(RecordBuffer entry)
+    public void OnRecordDurable(RecordBuffer record)
     {
-        ref readonly var header = ref *entry.Header;
+        ref readonly var header = ref *record.Header;
         if (header.Kind == RecordKind.Transaction)
         {
-            if (!entry.IsPublished)
+            if (!record.IsPublished)
             {
-                Publish(entry);
-                _observers.Durations.End(TimedWork.Commit, entry.BeganTimestamp);
+                Publish(record);
+                _observers.Durations.End(TimedWork.Commit, record.BeganTimestamp);
             }
 
             Volatile.Write(ref _counters.DurableTransactionId, header.TransactionId);
             _madeDurable.Raise();
             _counters.CommittedTransactions++;
             _counters.PagesChanged += header.EntryCount;
-            _counters.JournalTransactionBytes += entry.Length;
+            _counters.JournalTransactionBytes += record.Length;
             if (_observers.WantsCommits)
-                _observers.Post(new CommitReport(header.TransactionId, (int)header.EntryCount, entry.Length));
+                _observers.Post(new CommitReport(header.TransactionId, (int)header.EntryCount, record.Length));
         }
 
-        FlushServices?.OnRecordDurable(entry.Length);
+        FlushServices?.OnRecordDurable(record.Length);
     }
 
     // Otherwise the transaction before this one is still being written, and its leader publishes both, in order.
-    public bool IsNext(RecordBuffer entry) => _ring.PublishedId == entry.Header->TransactionId - 1;
+    public bool IsNext(RecordBuffer record) => _ring.PublishedId == record.Header->TransactionId - 1;
 
-    public void Publish(RecordBuffer entry) => _ring.Publish(entry.Header->State, entry.End, entry.Attached);
+    public void Publish(RecordBuffer record) => _ring.Publish(record.Header->State, record.End, record.Attached);
 
     public void OnRecordWritten() => _observers.CallElsewhere();
 }

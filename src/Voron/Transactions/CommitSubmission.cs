@@ -5,25 +5,25 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>Packs the open write transaction into a record, and hands the record to the journal. Used by the holder of the writer.</summary>
+/// <summary>Collects the changes of the open write transaction in a record, and hands the record to the journal. Used by the holder of the writer.</summary>
 internal sealed unsafe class CommitSubmission
 {
     /// <summary>The number of journal bytes kept free beyond the next flush list, for padding and durability markers.</summary>
     private const long SlackBytes = 16 << 10;
 
     private readonly Engine _engine;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
     private readonly CommitTimes _times;
-    private readonly DirectPageWriter _newPages;
-    private readonly TransactionRecordBuilder _packer;
+    private readonly DirectPageWriter _directPages;
+    private readonly TransactionRecordBuilder _recordBuilder;
 
-    public CommitSubmission(Engine engine, Writer writer)
+    public CommitSubmission(Engine engine, SingleWriter writer)
     {
         _engine = engine;
         _writer = writer;
         _times = new CommitTimes(engine.WriterClock, engine.Logger, engine.Disk.Path);
-        _newPages = new DirectPageWriter(engine);
-        _packer = new TransactionRecordBuilder(engine, engine.Journal!, _newPages);
+        _directPages = new DirectPageWriter(engine);
+        _recordBuilder = new TransactionRecordBuilder(engine, engine.Journal!, _directPages);
     }
 
     /// <summary>Submits the changes. If this throws, nothing has been submitted, and the changes must be rolled back.</summary>
@@ -35,7 +35,7 @@ internal sealed unsafe class CommitSubmission
     /// <returns>The sequence of the record.</returns>
     /// <exception cref="StorageFullException">There is not enough space.</exception>
     /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
-    public long Submit(WriteScope write, CommitCompletion? completion, bool isLazy, long began, ref CommitProgress progress)
+    public long Submit(WriteContext write, CommitCompletion? completion, bool isLazy, long began, ref CommitProgress progress)
     {
         _engine.AssertWriterHeld();
         Debug.Assert(
@@ -45,35 +45,35 @@ internal sealed unsafe class CommitSubmission
         var reserve = FlushReserve();
         if (!_engine.Format.IsVersion1)
             write.Pages.State.CommitTime = _times.Next(write.Pages.State.CommitTime);
-        _newPages.Write(write.Pages);
-        var entry = _packer.Pack(write.Pages);
+        _directPages.Write(write.Pages);
+        var record = _recordBuilder.Build(write.Pages);
         try
         {
-            if (FinishValues(write) || _newPages.Bytes > 0)
-                entry.Header->Flags |= RecordFlags.ExtentsUnsynced;
-            entry.Completion = completion;
-            entry.BeganTimestamp = began;
-            entry.IsLazy = isLazy;
-            entry.Attached = write.States;
-            progress.Report = new CommitReport(write.Pages.Id, (int)entry.Header->EntryCount, entry.Length);
-            _writer.VersionReclaimer.EnsureRoom(write.Pages.ChangeCount);
+            if (FinishValues(write) || _directPages.Bytes > 0)
+                record.Header->Flags |= RecordFlags.ExtentsUnsynced;
+            record.Completion = completion;
+            record.BeganTimestamp = began;
+            record.IsLazy = isLazy;
+            record.Attached = write.Attached;
+            progress.Report = new CommitReport(write.Pages.Id, (int)record.Header->EntryCount, record.Length);
+            _writer.VersionReclaimer.EnsureRoom(write.Pages.VersionCount);
             NoteDirectWrites(write);
-            _engine.Counters.DirectBytes += write.Pages.DirectBytes + _newPages.Bytes;
-            return SubmitOrMakeRoom(entry, reserve);
+            _engine.Counters.DirectBytes += write.Pages.DirectBytes + _directPages.Bytes;
+            return SubmitOrMakeRoom(record, reserve);
         }
         catch
         {
-            _engine.Changes!.WithdrawDirectWrites(write.Pages.State.TransactionId);
-            journal.Return(entry);
+            _engine.ChangedPages!.WithdrawDirectWrites(write.Pages.State.TransactionId);
+            journal.Return(record);
             throw;
         }
     }
 
     /// <summary>Notifies the reclaimer of the versions that the submitted transaction has superseded. Allocates nothing.</summary>
-    public void NoteSuperseded(WriteScope write)
+    public void NoteSuperseded(WriteContext write)
     {
         _engine.AssertWriterHeld();
-        foreach (var change in write.Pages.FinalChanges())
+        foreach (var change in write.Pages.FinalVersions())
         {
             var node = (Paging.VersionNode*)change.Node;
             if (node->Older != 0)
@@ -84,7 +84,7 @@ internal sealed unsafe class CommitSubmission
     /// <summary>In debug builds, asserts that the record just submitted follows all earlier ones.</summary>
     /// <remarks>The record may be durable already, and its state published. No later one can be: the writer is held.</remarks>
     [Conditional("DEBUG")]
-    public void AssertOrder(WriteScope write, long sequence)
+    public void AssertOrder(WriteContext write, long sequence)
     {
         _engine.AssertWriterHeld();
         Debug.Assert(sequence > _writer.SubmittedSequence, "The sequence of a transaction's record must be above that of the last one.");
@@ -98,33 +98,33 @@ internal sealed unsafe class CommitSubmission
     }
 
     // The record stays valid across a flush: the base of its differences is then in the data file, unchanged.
-    private long SubmitOrMakeRoom(RecordBuffer entry, in JournalReserve reserve)
+    private long SubmitOrMakeRoom(RecordBuffer record, in JournalReserve reserve)
     {
         try
         {
-            return _engine.Journal!.Submit(entry, reserve);
+            return _engine.Journal!.Submit(record, reserve);
         }
         catch (StorageFullException)
         {
-            if (_engine.FlushServices is not { } backPressure)
+            if (_engine.FlushServices is not { } flushServices)
                 throw;
 
             // A flush frees journal files, which is usually enough.
-            if (backPressure.TryFlush() && TrySubmitAgain(entry, out var sequence))
+            if (flushServices.TryFlush() && TrySubmitAgain(record, out var sequence))
                 return sequence;
-            if (!backPressure.TryPunch())
+            if (!flushServices.TryPunch())
                 throw;
         }
 
-        return SubmitAgain(entry);
+        return SubmitAgain(record);
     }
 
-    private bool TrySubmitAgain(RecordBuffer entry, out long sequence)
+    private bool TrySubmitAgain(RecordBuffer record, out long sequence)
     {
         sequence = 0;
         try
         {
-            sequence = SubmitAgain(entry);
+            sequence = SubmitAgain(record);
             return true;
         }
         catch (StorageFullException)
@@ -134,7 +134,7 @@ internal sealed unsafe class CommitSubmission
     }
 
     // A flush has changed the reserve that the next one needs.
-    private long SubmitAgain(RecordBuffer entry) => _engine.Journal!.Submit(entry, FlushReserve());
+    private long SubmitAgain(RecordBuffer record) => _engine.Journal!.Submit(record, FlushReserve());
 
     private JournalReserve FlushReserve() => new(FlushListReserve(), FlushImagesReserve());
 
@@ -148,7 +148,7 @@ internal sealed unsafe class CommitSubmission
 
     // Called before the record that names the values is submitted: no write of this transaction may be in progress when the next one begins, and a
     // failed write must fail only this transaction. Returns true if the journal has to sync the data file before it acknowledges the record.
-    private static bool FinishValues(WriteScope write)
+    private static bool FinishValues(WriteContext write)
     {
         if (HasUnsyncedValues(write))
         {
@@ -157,22 +157,22 @@ internal sealed unsafe class CommitSubmission
         }
 
         // Values that were put and deleted again must not be written once their pages serve another purpose.
-        write.Pages.Stage?.Discard();
+        write.Pages.LargeValueBuffer?.Discard();
         return false;
     }
 
     // Before the record is submitted: a flush may reach it immediately.
-    private void NoteDirectWrites(WriteScope write)
+    private void NoteDirectWrites(WriteContext write)
     {
         foreach (var extent in write.Pages.DirectExtents)
         {
             if (!extent.IsFreed)
-                _engine.Changes!.NoteDirectWrite(write.Pages.State.TransactionId, extent.FirstPage, extent.Pages);
+                _engine.ChangedPages!.NoteDirectWrite(write.Pages.State.TransactionId, extent.FirstPage, extent.Pages);
         }
     }
 
     // Staged values were synced when their upload ended.
-    private static bool HasUnsyncedValues(WriteScope write)
+    private static bool HasUnsyncedValues(WriteContext write)
     {
         foreach (var extent in write.Pages.DirectExtents)
         {

@@ -41,7 +41,7 @@ internal sealed unsafe partial class CopyOnWritePages
     /// <exception cref="CorruptionException">The page is damaged.</exception>
     public void CopyPage(long from, long to)
     {
-        _changes.ThrowIfTooLarge(PageSize);
+        _ownVersions.ThrowIfTooLarge(PageSize);
         VerifyAgain(from);
         _engine.Counters.AllocatedPages++;
         var source = Read(new PageNumber(from));
@@ -60,7 +60,7 @@ internal sealed unsafe partial class CopyOnWritePages
         VerifyAgain(from);
         var source = (PageHeader*)Read(new PageNumber(from));
         var pages = TreeLimits.OverflowPages(PageSize, source->ExtentBytes);
-        _changes.ThrowIfTooLarge((long)pages << _pageShift);
+        _ownVersions.ThrowIfTooLarge((long)pages << _pageShift);
         _engine.Counters.AllocatedPages += pages;
         var copy = AddExtent(to, pages, source->ExtentBytes);
         NativeMemory.Copy(source + 1, copy.Header + 1, (nuint)source->ExtentBytes);

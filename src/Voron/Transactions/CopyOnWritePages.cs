@@ -28,8 +28,8 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     private readonly int _lineShift;
     private readonly bool _verifyEveryRead;
     private readonly LargeValueReader _largeValues;
-    private readonly TransactionVersions _changes;
-    private readonly WrittenExtents _directExtents = new();
+    private readonly TransactionVersions _ownVersions;
+    private readonly DirectExtentList _directExtents = new();
     private readonly SpaceAllocator _space;
     private readonly DataFileGrowth _growth;
     private readonly List<CopyOnWriteMark> _marks = [];
@@ -41,7 +41,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public CopyOnWritePages(Engine engine)
     {
         _engine = engine;
-        _changes = new TransactionVersions(engine);
+        _ownVersions = new TransactionVersions(engine);
         _growth = new DataFileGrowth(engine);
         _versions = engine.Versions;
         _dataFile = engine.DataFile;
@@ -51,7 +51,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         KeyHeads = new TransactionKeyHeads(_verifyEveryRead ? null : engine.DataFileKeyHeads, engine.BranchKeyHeads);
         _pageShift = BitOperations.Log2((uint)PageSize);
         _lineShift = _pageShift - 6;
-        Stage = engine.DataFile.Unbuffered is { } file ? new LargeValueWriteBuffer(file) : null;
+        LargeValueBuffer = engine.DataFile.Unbuffered is { } file ? new LargeValueWriteBuffer(file) : null;
         _space = new SpaceAllocator(engine.Layout, this, engine.Options.PreferredFreeFraction);
         Holes = new PossibleHoles(engine.Layout, _space.Map, engine.DataFile.CapacityPages, engine.DataFile.Refill);
         engine.Reserved = _space.Reserved;
@@ -72,13 +72,13 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public TransactionKeyHeads KeyHeads { get; }
 
     /// <summary>The id that this transaction will have.</summary>
-    public long Id => _changes.Id;
+    public long Id => _ownVersions.Id;
 
     /// <summary>The transaction's current state. The transaction body, which owns the trees, maintains the catalog's part.</summary>
     public ref EnvironmentState State => ref _state;
 
     /// <summary>The number of bytes of scratch memory that this transaction has taken.</summary>
-    public long ChangedBytes => _changes.ChangedBytes;
+    public long ChangedBytes => _ownVersions.ChangedBytes;
 
     /// <summary>
     /// The number of bytes that bypassed the journal or the number of bytes freed in extents, whichever is more. A flush is needed for
@@ -87,12 +87,12 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public long DirectBytes => Math.Max(_directExtents.PagesInUse, _freedInExtents) << _pageShift;
 
     /// <summary>An upper bound on the number of versions that the transaction has made.</summary>
-    public int ChangeCount => _changes.Count;
+    public int VersionCount => _ownVersions.Count;
 
     /// <summary>The stamp of the innermost savepoint; 0 when there is none.</summary>
-    public int InnermostStamp => _changes.InnermostStamp;
+    public int InnermostStamp => _ownVersions.InnermostStamp;
 
-    public bool HasChanges => _changes.Count > 0 || _state.PageCount != _pageCountBefore;
+    public bool HasChanges => _ownVersions.Count > 0 || _state.PageCount != _pageCountBefore;
 
     /// <summary>Tracks the free pages that may have no blocks.</summary>
     public PossibleHoles Holes { get; }
@@ -100,17 +100,17 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public SpaceAllocator Space => _space;
 
     /// <summary>Gathers large values to be written past the page cache; null where they cannot be written that way.</summary>
-    public LargeValueWriteBuffer? Stage { get; }
+    public LargeValueWriteBuffer? LargeValueBuffer { get; }
 
     /// <summary>The extents that this transaction has written directly to the data file.</summary>
-    public IReadOnlyList<WrittenExtent> DirectExtents => _directExtents.All;
+    public IReadOnlyList<TransactionExtent> DirectExtents => _directExtents.All;
 
     /// <summary>Starts a transaction from the newest submitted state.</summary>
     public void Begin(in EnvironmentState submitted)
     {
         _engine.AssertWriterHeld();
         Debug.Assert(_directExtents.Count == 0 && _marks.Count == 0, "The last transaction must have ended.");
-        Debug.Assert(Stage is not { HasBytes: true }, "No write of a value may outlive its transaction.");
+        Debug.Assert(LargeValueBuffer is not { HasBytes: true }, "No write of a value may outlive its transaction.");
         if (submitted.TransactionId >= StateStructure.MaxTransactionId && !PlantedFault.WrapTransactionIds)
         {
             throw new StorageFullException(
@@ -119,7 +119,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         }
 
         _state = _begun = submitted;
-        _changes.Begin(submitted.TransactionId + 1);
+        _ownVersions.Begin(submitted.TransactionId + 1);
         _pageCountBefore = submitted.PageCount;
         _freedInExtents = 0;
         _space.BeginTransaction();
@@ -177,13 +177,13 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         var node = _versions.Newest(number);
         if (node == null)
             return _dataFile.Address(number);
-        return _changes.IsWritable(node) ? null : node->Frame;
+        return _ownVersions.IsWritable(node) ? null : node->Frame;
     }
 
     public override ReadOnlySpan<byte> ReadLarge(scoped in LargeExtentReference reference, long offset, int count)
     {
         // The value may belong to this transaction. If writing it failed, that failure must be reported, not the bytes found instead.
-        Stage?.Finish();
+        LargeValueBuffer?.Finish();
         return _largeValues.Read(_dataFile.Address(0), _state.PageCount, reference, offset, count);
     }
 
@@ -191,11 +191,11 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     {
         _engine.AssertWriterHeld();
         var node = _versions.Newest(page.Value);
-        if (!_changes.IsWritable(node))
+        if (!_ownVersions.IsWritable(node))
             node = Copy(page.Value, node);
         else if (node->Frame == null)
             PageErrors.ThrowFreed(this, page.Value, node->Flags);
-        _changes.ForgetKeyHeads(node);
+        _ownVersions.ForgetKeyHeads(node);
         return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
     }
 
@@ -204,7 +204,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
 
     public override WritablePage Allocate(PageKind kind, PageNumber near)
     {
-        _changes.ThrowIfTooLarge(PageSize);
+        _ownVersions.ThrowIfTooLarge(PageSize);
         _engine.Counters.AllocatedPages++;
         return AddPage(_space.AllocatePage(near.Value), kind);
     }
@@ -212,19 +212,19 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public override WritablePage AllocateExtent(long length, PageNumber near)
     {
         var pages = TreeLimits.OverflowPages(PageSize, length);
-        _changes.ThrowIfTooLarge((long)pages << _pageShift);
+        _ownVersions.ThrowIfTooLarge((long)pages << _pageShift);
         _engine.Counters.AllocatedPages += pages;
         return AddExtent(_space.AllocateExtent(pages, untouched: false), pages, length);
     }
 
     private WritablePage AddExtent(long first, int pages, long length)
     {
-        _changes.EnsureRoom(pages);
+        _ownVersions.EnsureRoom(pages);
         var frame = _engine.Frames.RentExtent(pages);
         NativeMemory.Clear(frame, (nuint)pages << _pageShift);
-        var node = _changes.PushNew(first, frame, pages, VersionFlags.Extent | VersionFlags.New);
+        var node = _ownVersions.PushNew(first, frame, pages, VersionFlags.Extent | VersionFlags.New);
         for (var i = 1; i < pages; i++)
-            _changes.PushNew(first + i, null, 0, VersionFlags.InsideExtent | VersionFlags.New);
+            _ownVersions.PushNew(first + i, null, 0, VersionFlags.InsideExtent | VersionFlags.New);
 
         var header = (PageHeader*)frame;
         header->PageNumber = first;
@@ -238,16 +238,16 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     {
         _engine.AssertWriterHeld();
         var node = _versions.Newest(first.Value);
-        if (!_changes.IsWritable(node))
+        if (!_ownVersions.IsWritable(node))
         {
             var source = (PageHeader*)Read(first);
             var pages = (int)source->ExtentPages;
-            _changes.ThrowIfTooLarge((long)pages << _pageShift);
-            _changes.EnsureRoom(1);
+            _ownVersions.ThrowIfTooLarge((long)pages << _pageShift);
+            _ownVersions.EnsureRoom(1);
             var frame = _engine.Frames.RentExtent(pages);
             NativeMemory.Copy(source, frame, (nuint)pages << _pageShift);
-            var isNew = node != null && node->TransactionId == _changes.Id ? node->Flags & VersionFlags.New : 0;
-            node = _changes.Push(first.Value, frame, pages, VersionFlags.Extent | isNew, 0);
+            var isNew = node != null && node->TransactionId == _ownVersions.Id ? node->Flags & VersionFlags.New : 0;
+            node = _ownVersions.Push(first.Value, frame, pages, VersionFlags.Extent | isNew, 0);
         }
 
         return new WritablePage(node->Frame, &node->DirtyLines, 31);
@@ -257,7 +257,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     {
         _space.Free(page.Value, 1);
         _engine.Counters.FreedPages++;
-        _changes.AddTombstone(page.Value);
+        _ownVersions.AddTombstone(page.Value);
     }
 
     public override void FreeExtent(PageNumber first, int pages)
@@ -266,10 +266,10 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         _engine.Counters.FreedPages += pages;
         _freedInExtents += pages;
         for (var i = 0; i < pages; i++)
-            _changes.AddTombstone(first.Value + i);
+            _ownVersions.AddTombstone(first.Value + i);
 
         // If the same transaction wrote the extent, there is nothing to record about it except that it is free.
-        _directExtents.TryFree(first.Value, _changes.Stamp);
+        _directExtents.TryFree(first.Value, _ownVersions.Stamp);
     }
 
     /// <summary>
@@ -301,7 +301,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         _space.Map.Extend(pages);
     }
 
-    public void AddDirectExtent(in WrittenExtent extent)
+    public void AddDirectExtent(in TransactionExtent extent)
     {
         _engine.AssertWriterHeld();
         _engine.Distrust(extent.FirstPage, extent.Pages);
@@ -320,7 +320,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
                 $"The value was staged in another environment, in '{value.Engine.Disk.Path}'. Stage it in that of '{_engine.Disk.Path}'.", nameof(value));
         }
 
-        _directExtents.Take(value, _changes.Stamp);
+        _directExtents.Take(value, _ownVersions.Stamp);
     }
 
     /// <summary>Begins a savepoint inside the open ones: changes made from here on can be rolled back.</summary>
@@ -329,8 +329,8 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     {
         _engine.AssertWriterHeld();
         _marks.EnsureCapacity(_marks.Count + 1);
-        var stamp = _changes.BeginSavepoint();
-        _marks.Add(new CopyOnWriteMark(_directExtents.Count, stamp, _state, _changes.ChangedBytes));
+        var stamp = _ownVersions.BeginSavepoint();
+        _marks.Add(new CopyOnWriteMark(_directExtents.Count, stamp, _state, _ownVersions.ChangedBytes));
     }
 
     /// <summary>Ends a savepoint, with those inside it, and keeps the changes made since.</summary>
@@ -339,7 +339,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     {
         _engine.AssertWriterHeld();
         Debug.Assert(mark <= _marks.Count, "Only savepoints that are open can end.");
-        _changes.EndSavepoints(mark, mark == 0 ? 0 : _marks[mark - 1].Stamp);
+        _ownVersions.EndSavepoints(mark, mark == 0 ? 0 : _marks[mark - 1].Stamp);
         _marks.RemoveRange(mark, _marks.Count - mark);
     }
 
@@ -348,9 +348,9 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public void RollbackTo(int mark)
     {
         _engine.AssertWriterHeld();
-        Stage?.Settle();
+        LargeValueBuffer?.Settle();
         var at = _marks[mark];
-        _changes.RollBackTo(mark, at.Stamp, at.ChangedBytes);
+        _ownVersions.RollBackTo(mark, at.Stamp, at.ChangedBytes);
         _directExtents.RollBack(at.DirectExtents, at.Stamp);
         _state = at.State;
         _marks.RemoveRange(mark + 1, _marks.Count - mark - 1);
@@ -361,10 +361,10 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public void Rollback()
     {
         _engine.AssertWriterHeld();
-        Stage?.Discard();
-        if (_changes.Count > 0 || _directExtents.Count > 0)
+        LargeValueBuffer?.Discard();
+        if (_ownVersions.Count > 0 || _directExtents.Count > 0)
             _space.Forget();
-        _changes.RollBack();
+        _ownVersions.RollBack();
         _directExtents.RollBack(count: 0, stamp: 0);
         EndLists();
 
@@ -373,10 +373,10 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     }
 
     /// <summary>Returns the changed pages in the order of their first change, each with its newest version. Ends all savepoints.</summary>
-    public ReadOnlySpan<PushedVersion> FinalChanges()
+    public ReadOnlySpan<PushedVersion> FinalVersions()
     {
         Release(0);
-        return _changes.Compact();
+        return _ownVersions.Compact();
     }
 
     /// <summary>Returns the version that a page had before this transaction; null when the page was in the data file, or did not exist.</summary>
@@ -385,36 +385,36 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     /// <summary>Releases the changes, which have been submitted.</summary>
     public void End()
     {
-        Debug.Assert(Stage is not { HasBytes: true }, "All values must have been written before the transaction ends.");
+        Debug.Assert(LargeValueBuffer is not { HasBytes: true }, "All values must have been written before the transaction ends.");
         EndLists();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private VersionNode* Copy(long page, VersionNode* node)
     {
-        _changes.ThrowIfTooLarge(PageSize);
+        _ownVersions.ThrowIfTooLarge(PageSize);
         var source = Read(new PageNumber(page));
         ulong dirtyLines = 0;
         var flags = VersionFlags.None;
-        if (node != null && node->TransactionId == _changes.Id)
+        if (node != null && node->TransactionId == _ownVersions.Id)
         {
             Debug.Assert((node->Flags & VersionFlags.Extent) == 0, "An extent must be copied as a whole.");
             flags = node->Flags & (VersionFlags.New | VersionFlags.Untouched);
             dirtyLines = PlantedFault.DiffAgainstSavepoint ? 0 : node->DirtyLines;
         }
 
-        _changes.EnsureRoom(1);
+        _ownVersions.EnsureRoom(1);
         var frame = _engine.Frames.Rent();
         NativeMemory.Copy(source, frame, (nuint)PageSize);
-        return _changes.Push(page, frame, 1, flags, dirtyLines);
+        return _ownVersions.Push(page, frame, 1, flags, dirtyLines);
     }
 
     private WritablePage AddPage(long page, PageKind kind)
     {
-        _changes.EnsureRoom(1);
+        _ownVersions.EnsureRoom(1);
         var frame = _engine.Frames.Rent();
         NativeMemory.Clear(frame, (nuint)PageSize);
-        var node = _changes.PushNew(page, frame, 1, VersionFlags.New);
+        var node = _ownVersions.PushNew(page, frame, 1, VersionFlags.New);
         var header = (PageHeader*)frame;
         header->PageNumber = page;
         header->Kind = kind;
@@ -425,7 +425,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     private void EndLists()
     {
         _engine.AssertWriterHeld();
-        _changes.Clear();
+        _ownVersions.Clear();
         _directExtents.Clear();
         _marks.Clear();
         if (_marks.Capacity > MaxKeptEntries)

@@ -53,7 +53,7 @@ internal sealed unsafe class DirectPageWriter
         var least = _engine.Options.DirectPageBytes;
         if (transaction.ChangedBytes < least || _engine.Disk.IsVolatile || _engine.Options.JournalsFullPages)
             return;
-        foreach (var change in transaction.FinalChanges())
+        foreach (var change in transaction.FinalVersions())
         {
             var node = (VersionNode*)change.Node;
             if (Qualifies(node))

@@ -17,7 +17,7 @@ internal sealed class Engine : ReadingEngine
     public JournalFileSet? JournalFiles { get; set; }
 
     /// <summary>Tracks changed pages; null when the environment is opened for reading only.</summary>
-    public ChangeTracker? Changes { get; set; }
+    public ChangedPageTracker? ChangedPages { get; set; }
 
     /// <summary>The services of flushing for writers; null when the environment is opened for reading only.</summary>
     public IFlushServices? FlushServices { get; set; }

@@ -7,7 +7,7 @@ using Voron.Trees.FixedSize;
 namespace Voron.Transactions;
 
 /// <summary>The reads and changes of one open fixed-size tree.</summary>
-/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
+/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteContext.Break"/>.</remarks>
 internal static unsafe class FixedTreeAccess
 {
     /// <summary>Finds the value of a key. The bytes are those of the page.</summary>

@@ -216,7 +216,7 @@ internal sealed class GroupCommitBatch
     private bool IsFull(WriteTransactionBody body, long largeBytes)
     {
         var bytes = body.WritePages.ChangedBytes + largeBytes;
-        if (bytes + (long)body.Scope.Buffers.Count * _engine.PageSize < _maxBytes || PlantedFault.GroupCommitWithoutEnd)
+        if (bytes + (long)body.Context.Buffers.Count * _engine.PageSize < _maxBytes || PlantedFault.GroupCommitWithoutEnd)
             return false;
 
         // At worst, each waiting put changes a separate page.
@@ -227,7 +227,7 @@ internal sealed class GroupCommitBatch
     {
         try
         {
-            body.Scope.Buffers.Apply();
+            body.Context.Buffers.Apply();
             return true;
         }
         catch (Exception)
@@ -239,8 +239,8 @@ internal sealed class GroupCommitBatch
     /// <returns>False when the batch has to end here.</returns>
     private bool RunOne(WriteTransactionBody body, GroupCommitOperation operation, ref bool isInterrupted)
     {
-        var hasNeighbours = body.WritePages.HasChanges || body.Scope.Buffers.Count > 0;
-        var own = body.Scope.Operation;
+        var hasNeighbours = body.WritePages.HasChanges || body.Context.Buffers.Count > 0;
+        var own = body.Context.OperationSavepoint;
         own.Begin();
         try
         {
@@ -267,7 +267,7 @@ internal sealed class GroupCommitBatch
                 savepoint = own.End();
             }
 
-            body.Scope.ThrowIfBroken();
+            body.Context.ThrowIfBroken();
             if (savepoint != 0)
                 body.ReleaseSavepoint(savepoint);
             _run.Add((operation, null));
@@ -281,10 +281,10 @@ internal sealed class GroupCommitBatch
 
         var isForThread = operation != _own && IsInterruption(failure) && operation.MayBeRunAgain();
         isInterrupted |= isForThread;
-        var isNeighboursFault = isForThread || (hasNeighbours && (FailedForLackOfRoom(failure) || FailedForLackOfRoom(body.Scope.BrokenBy)));
+        var isNeighboursFault = isForThread || (hasNeighbours && (FailedForLackOfRoom(failure) || FailedForLackOfRoom(body.Context.BrokenBy)));
         if (savepoint == 0)
         {
-            isInterrupted |= IsInterruption(body.Scope.BrokenBy);
+            isInterrupted |= IsInterruption(body.Context.BrokenBy);
             return UndoMarked(body, operation, failure, isNeighboursFault);
         }
 
@@ -304,14 +304,14 @@ internal sealed class GroupCommitBatch
     // The operation has only put, and its puts wait. If the transaction is broken nevertheless, other operations' puts could not be applied.
     private bool UndoMarked(WriteTransactionBody body, GroupCommitOperation operation, Exception failure, bool isNeighboursFault)
     {
-        if (body.Scope.IsBroken)
+        if (body.Context.IsBroken)
         {
             _failedTogether = true;
             _run.Add((operation, failure));
             return false;
         }
 
-        body.Scope.Buffers.DiscardUnmarked();
+        body.Context.Buffers.DiscardUnmarked();
         GiveUp(operation, failure, isNeighboursFault);
         return !isNeighboursFault;
     }
@@ -326,7 +326,7 @@ internal sealed class GroupCommitBatch
         try
         {
             body.Operations.Begin();
-            body.Scope.Recorder.BeginEpoch();
+            body.Context.Recorder.BeginEpoch();
             body.Durability = _engine.Options.Durability;
             operation.Run(body);
         }

@@ -4,7 +4,7 @@ namespace Voron.Transactions;
 internal interface IBufferedTree
 {
     /// <summary>True while puts are waiting to be applied.</summary>
-    bool HasPuts { get; }
+    bool HasWaitingPuts { get; }
 
     /// <summary>Applies the waiting puts.</summary>
     void ApplyPuts();

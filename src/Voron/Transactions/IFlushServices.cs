@@ -12,7 +12,7 @@ internal interface IFlushServices
     bool IsDelaying { get; }
 
     /// <summary>
-    /// True while the journal or the page versions hold enough for a flush, or a flush is running: the device has enough to write. Takes no lock.
+    /// True while the journal or the page versions hold enough for a flush: the device has enough to write. Takes no lock.
     /// </summary>
     bool IsFlushDue { get; }
 

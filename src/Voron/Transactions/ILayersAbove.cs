@@ -4,7 +4,7 @@ namespace Voron.Transactions;
 internal interface ILayersAbove
 {
     /// <summary>An object that these layers keep for the environment. The engine only carries it.</summary>
-    object Companion { get; }
+    object LayerObject { get; }
 
     /// <summary>Called by the holder of the writer when a transaction with recorded changes is submitted. Throws nothing.</summary>
     /// <param name="bytes">The number of bytes that were recorded.</param>

@@ -6,8 +6,8 @@ using Voron.Trees.IdSets.Pages;
 
 namespace Voron.Transactions;
 
-/// <summary>The changes of one open tree of id sets: defers single changes, and applies many changes of a set together.</summary>
-/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
+/// <summary>Changes an open tree of id sets: defers single changes, and applies many changes of a set together.</summary>
+/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteContext.Break"/>.</remarks>
 internal static class IdTreeAccess
 {
     /// <summary>Ids of one set that are applied together: enough for several blocks, few enough for the stack.</summary>
@@ -85,7 +85,7 @@ internal static class IdTreeAccess
         try
         {
             // The key may be a span of the tree's own pages, which the waiting changes change.
-            var own = tree.HasPuts ? key.ToArray() : key;
+            var own = tree.HasWaitingPuts ? key.ToArray() : key;
             var state = tree.SettledState();
             var before = state.NestedValues;
             return TreeWriter.Delete(write.Pages, state, own) ? before - state.NestedValues : 0;

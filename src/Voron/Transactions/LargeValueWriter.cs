@@ -68,8 +68,8 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
         var seed = _engine.DataFile.Seed(page);
 
         // The copy is in the cache; its source may not be yet.
-        if (_writePages.Stage != null)
-            return Checksum.Compute(_writePages.Stage.Add(page << _pageShift, bytes), (nuint)bytes.Length, seed);
+        if (_writePages.LargeValueBuffer != null)
+            return Checksum.Compute(_writePages.LargeValueBuffer.Add(page << _pageShift, bytes), (nuint)bytes.Length, seed);
         try
         {
             _engine.DataFile.File.Write(page << _pageShift, bytes);
@@ -86,7 +86,7 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
     public void Finish()
     {
         _engine.AssertWriterHeld();
-        _writePages.Stage?.Finish();
+        _writePages.LargeValueBuffer?.Finish();
     }
 
     /// <summary>Reads back a chunk that was written in this transaction, before the last <see cref="Finish"/>.</summary>
@@ -113,11 +113,11 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
         {
             // A staged value may have left the page cache since it was written: its next reader fetches it from the device.
             var page = LargeValues.ChunkPage(value.FirstPage, chunk, _pageShift);
-            _engine.DataFile.MarkChunk(page, isVerified: _writePages.Stage == null && !value.IsDurable);
+            _engine.DataFile.MarkChunk(page, isVerified: _writePages.LargeValueBuffer == null && !value.IsDurable);
         }
 
         var extent = new DirectExtent { Length = value.Length, Checksums = reference.Checksums };
-        _writePages.AddDirectExtent(new WrittenExtent(value.FirstPage, (uint)value.Pages, extent, FreedAtStamp: -1, value.IsDurable));
+        _writePages.AddDirectExtent(new TransactionExtent(value.FirstPage, (uint)value.Pages, extent, FreedAtStamp: -1, value.IsDurable));
         TreeWriter.PutLargeExtent(_writePages, tree, key, reference);
     }
 }

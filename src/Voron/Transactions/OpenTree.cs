@@ -10,13 +10,13 @@ using Voron.Trees.Kinds;
 
 namespace Voron.Transactions;
 
-/// <summary>A tree that one transaction has opened.</summary>
+/// <summary>A tree that one transaction has opened: its name, its handles and cursors, and its waiting changes.</summary>
 internal sealed class OpenTree : TransactionTree, IBufferedTree
 {
     /// <summary>The number of cursors that are kept for the next transaction.</summary>
     private const int MaxKeptCursors = 16;
 
-    private readonly SavedTrees? _log;
+    private readonly SavedTrees? _savedTrees;
     private readonly List<CursorLease> _cursors = [];
     private readonly CursorLease.FreeList _freeCursors = new();
     private byte[] _name = [];
@@ -25,9 +25,9 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     private List<IEntryListener>? _listeners;
 
     /// <param name="owner">The transaction.</param>
-    /// <param name="log">The log in which it keeps the states of trees at its savepoints; null for a reader.</param>
-    public OpenTree(OwningTransaction owner, SavedTrees? log)
-        : base(owner, canChange: log != null) => _log = log;
+    /// <param name="savedTrees">Where the transaction saves the states of trees at its savepoints; null for a reader.</param>
+    public OpenTree(OwningTransaction owner, SavedTrees? savedTrees)
+        : base(owner, canChange: savedTrees != null) => _savedTrees = savedTrees;
 
     /// <summary>The index of the tree among the trees of the transaction.</summary>
     public int Index { get; private set; }
@@ -49,7 +49,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     public int SavedStamp { get; set; }
 
     /// <summary>True while puts are waiting to be applied.</summary>
-    public bool HasPuts => (Pending & Work.Puts) != 0;
+    public bool HasWaitingPuts => (Pending & Work.WaitingPuts) != 0;
 
     public override ReadOnlySpan<byte> Name => _name;
 
@@ -63,15 +63,15 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     public OpenTree? NextWithHash { get; set; }
 
     /// <summary>An object that a layer above has built on this one, which keeps it even as another tree in the next transaction.</summary>
-    public object? Companion { get; set; }
+    public object? LayerObject { get; set; }
 
     public void Open(ReadOnlySpan<byte> name, in TreeHeader header, int index)
     {
         // A rollback to a savepoint closes trees, but they keep their buffers, which are then empty.
-        Debug.Assert(!HasPuts && (_puts?.Count ?? 0) == 0, "A tree must be opened without waiting puts.");
+        Debug.Assert(!HasWaitingPuts && (_puts?.Count ?? 0) == 0, "A tree must be opened without waiting puts.");
         SetName(name);
         Index = index;
-        SavedStamp = _log?.Stamp ?? 0;
+        SavedStamp = _savedTrees?.Stamp ?? 0;
         Operation = 0;
         Pending = Work.None;
         _hasStored = false;
@@ -115,13 +115,13 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     /// <summary>
     /// Defers a put, to be applied together with others. False if it must be applied immediately, because it is large, or because keys are being
-    /// appended, which needs no search for the leaf; the first put of a transaction shows whether they are. Set changes always wait: many of them
+    /// appended, which needs no search for the leaf; the first put to this tree in a transaction shows whether they are. Set changes always wait: many of them
     /// may belong to one set, and appended keys belong to new sets, to which more ids may be added.
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation = WaitingOperation.Put)
     {
         var isOfSet = operation is WaitingOperation.AddId or WaitingOperation.RemoveId;
-        if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasPuts && !isOfSet && (!StateAsIs.RightmostLeaf.IsNone || !_hasStored)))
+        if (!PutBuffer.CanHold(key.Length, value.Length) || (!HasWaitingPuts && !isOfSet && (!StateAsIs.RightmostLeaf.IsNone || !_hasStored)))
         {
             _hasStored = true;
             return false;
@@ -131,7 +131,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
         _puts ??= Owner.Write!.Buffers.Rent(this);
         if (!_puts.TryAdd(key, value, operation))
             AddAfterOthers(key, value, operation);
-        Pending |= Work.Puts;
+        Pending |= Work.WaitingPuts;
         return true;
     }
 
@@ -151,14 +151,14 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <summary>Applies the waiting puts.</summary>
     public void ApplyPuts()
     {
-        if (!HasPuts)
+        if (!HasWaitingPuts)
             return;
         var write = Owner.Write!;
         write.AssertWriterHeld();
-        write.Operation.Ensure();
-        if (!HasPuts)
+        write.OperationSavepoint.Ensure();
+        if (!HasWaitingPuts)
             return;
-        Pending &= ~Work.Puts;
+        Pending &= ~Work.WaitingPuts;
         try
         {
             _puts!.Apply(write.Pages, StateAsIs, write.Buffers.Room);
@@ -185,7 +185,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <inheritdoc/>
     public void ApplyMarkedPuts()
     {
-        if (!HasPuts)
+        if (!HasWaitingPuts)
             return;
         var write = Owner.Write!;
         write.AssertWriterHeld();
@@ -210,7 +210,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <inheritdoc/>
     public void DiscardUnmarkedPuts()
     {
-        if (!HasPuts)
+        if (!HasWaitingPuts)
             return;
         _puts!.DiscardUnmarked();
         NotePuts();
@@ -219,9 +219,9 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <summary>Discards the puts that have not been applied, because they are being rolled back.</summary>
     public void DiscardPuts()
     {
-        if (!HasPuts)
+        if (!HasWaitingPuts)
             return;
-        Pending &= ~Work.Puts;
+        Pending &= ~Work.WaitingPuts;
         _puts!.Clear();
     }
 
@@ -253,10 +253,10 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     /// <inheritdoc/>
     public override void BeforeChange()
     {
-        if (SavedStamp >= _log!.Stamp || (PlantedFault.KeepTreeOnce && SavedStamp > 0))
+        if (SavedStamp >= _savedTrees!.Stamp || (PlantedFault.KeepTreeOnce && SavedStamp > 0))
             return;
-        _log.Save(new SavedTree(Index, StateAsIs.ToHeader(), StateAsIs.Changed, IsDropped, _name, SavedStamp));
-        SavedStamp = _log.Stamp;
+        _savedTrees.Save(new SavedTree(Index, StateAsIs.ToHeader(), StateAsIs.Changed, IsDropped, _name, SavedStamp));
+        SavedStamp = _savedTrees.Stamp;
     }
 
     /// <summary>Restores a saved state. The transaction, which knows trees by name, restores the name and the deletion.</summary>
@@ -372,7 +372,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
             ThrowDropped();
         if ((Pending & Work.Savepoint) != 0)
         {
-            Owner.Write!.Operation.Ensure();
+            Owner.Write!.OperationSavepoint.Ensure();
             Pending &= ~Work.Savepoint;
         }
 
@@ -382,7 +382,7 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
     private void NotePuts()
     {
         if (_puts!.Count == 0)
-            Pending &= ~Work.Puts;
+            Pending &= ~Work.WaitingPuts;
     }
 
     private CursorLease RentCursor()

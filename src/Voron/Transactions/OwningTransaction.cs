@@ -18,8 +18,8 @@ internal abstract class OwningTransaction
 
     /// <param name="pages">The pages as the transaction sees them.</param>
     /// <param name="keyHeads">The key heads of these pages, which stay the same for all transactions of this object.</param>
-    /// <param name="write">The scope that its changes go through; null for a read transaction.</param>
-    protected OwningTransaction(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write)
+    /// <param name="write">The context that its changes go through; null for a read transaction.</param>
+    protected OwningTransaction(PageReader pages, TransactionKeyHeads keyHeads, WriteContext? write)
     {
         Pages = pages;
         KeyHeads = keyHeads;
@@ -32,8 +32,8 @@ internal abstract class OwningTransaction
     /// <summary>The key heads of these pages.</summary>
     public TransactionKeyHeads KeyHeads { get; }
 
-    /// <summary>The pages and pending puts that changes go through; null in a read transaction.</summary>
-    public WriteScope? Write { get; }
+    /// <summary>The pages and waiting puts that changes go through; null in a read transaction.</summary>
+    public WriteContext? Write { get; }
 
     /// <summary>Odd while the transaction is open.</summary>
     public long Generation { get; protected set; }

@@ -127,7 +127,7 @@ internal sealed class PutBufferPool(long growthBytes)
 
         for (var i = 0; i < MaxBuffers; i++)
         {
-            if (!_owners[i]!.HasPuts || PlantedFault.ForgetWaitingPuts)
+            if (!_owners[i]!.HasWaitingPuts || PlantedFault.ForgetWaitingPuts)
                 return i;
         }
 

@@ -29,7 +29,7 @@ internal sealed class ReadTransactionBody : TransactionBody
     public ReadTransactionBody(
         SnapshotPages snapshot, Action<ReadTransactionBody> ended, Action<SnapshotPages, StackTrace?> leaked,
         Func<ReadTransactionBody, long, ReadTransactionBody> fork, ReadingEngine engine)
-        : base(snapshot, snapshot.KeyHeads, write: null, log: null, engine.Options.TimeProvider)
+        : base(snapshot, snapshot.KeyHeads, write: null, savedTrees: null, engine.Options.TimeProvider)
     {
         _engine = engine;
         _ended = ended;

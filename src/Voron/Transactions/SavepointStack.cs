@@ -102,6 +102,6 @@ internal sealed class SavepointStack
 /// <param name="FirstSavedTree">The index of its first entry in the <see cref="SavedTrees"/>.</param>
 /// <param name="Trees">The number of open trees.</param>
 /// <param name="Catalog">The catalog tree.</param>
-/// <param name="States">The objects attached to the transaction's state; null for none.</param>
+/// <param name="Attached">The objects attached to the transaction's state; null for none.</param>
 internal readonly record struct SavepointFrame(
-    long Id, bool IsNested, int Stamp, int FirstSavedTree, int Trees, TreeHeader Catalog, CommitStates? States);
+    long Id, bool IsNested, int Stamp, int FirstSavedTree, int Trees, TreeHeader Catalog, AttachedObjects? Attached);

@@ -78,5 +78,5 @@ internal static class TracedCommit
     }
 
     private static void Report(WriteTransactionBody body, long began, in CommitProgress progress, Exception? failure) => EngineActivities.Report(
-        EngineActivities.Commit, body.Scope.EnvironmentName, WorkTime.Since(began), Tags(progress.Report), failure);
+        EngineActivities.Commit, body.Context.EnvironmentName, WorkTime.Since(began), Tags(progress.Report), failure);
 }

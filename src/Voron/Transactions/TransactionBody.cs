@@ -19,19 +19,19 @@ internal abstract class TransactionBody : OwningTransaction
 
     private readonly List<OpenTree> _trees = [];
     private readonly OpenTreeNames _names = new();
-    private readonly SavedTrees? _log;
+    private readonly SavedTrees? _savedTrees;
     private readonly TimeProvider _clock;
     private int _treeCount;
     private long _time;
     private long _timeGeneration;
 
     /// <param name="clock">The clock for row expiry; null for the system clock.</param>
-    /// <param name="log">Where the transaction saves the states of trees at its savepoints; null for a read transaction.</param>
-    /// <inheritdoc cref="OwningTransaction(PageReader, TransactionKeyHeads, WriteScope)"/>
-    protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteScope? write, SavedTrees? log, TimeProvider? clock)
+    /// <param name="savedTrees">Where the transaction saves the states of trees at its savepoints; null for a read transaction.</param>
+    /// <inheritdoc cref="OwningTransaction(PageReader, TransactionKeyHeads, WriteContext)"/>
+    protected TransactionBody(PageReader pages, TransactionKeyHeads keyHeads, WriteContext? write, SavedTrees? savedTrees, TimeProvider? clock)
         : base(pages, keyHeads, write)
     {
-        _log = log;
+        _savedTrees = savedTrees;
         _clock = clock ?? TimeProvider.System;
         Catalog = new TreeState(keyHeads);
     }
@@ -117,7 +117,7 @@ internal abstract class TransactionBody : OwningTransaction
     protected OpenTree Add(ReadOnlySpan<byte> name, in TreeHeader header)
     {
         if (_treeCount == _trees.Count)
-            _trees.Add(new OpenTree(this, _log));
+            _trees.Add(new OpenTree(this, _savedTrees));
         var tree = _trees[_treeCount];
         tree.Open(name, header, _treeCount);
         _names.Add(tree);

@@ -14,29 +14,29 @@ internal sealed unsafe class TransactionRecordBuilder
 
     private readonly ReadingEngine _engine;
     private readonly JournalWriter _journal;
-    private readonly DirectPageWriter _newPages;
+    private readonly DirectPageWriter _directPages;
     private readonly List<long> _freed = [];
 
     /// <param name="engine">The environment.</param>
-    /// <param name="newPages">Writes pages of the transaction before each call of <see cref="Pack"/>.</param>
-    public TransactionRecordBuilder(ReadingEngine engine, JournalWriter journal, DirectPageWriter newPages)
+    /// <param name="directPages">Writes pages of the transaction before each call of <see cref="Build"/>.</param>
+    public TransactionRecordBuilder(ReadingEngine engine, JournalWriter journal, DirectPageWriter directPages)
     {
         _engine = engine;
         _journal = journal;
-        _newPages = newPages;
+        _directPages = directPages;
     }
 
-    /// <summary>Packs all changes. The entry belongs to the caller, which submits it or returns it.</summary>
-    public RecordBuffer Pack(CopyOnWritePages writePages)
+    /// <summary>Collects all changes in a record. The buffer belongs to the caller, which submits it or returns it.</summary>
+    public RecordBuffer Build(CopyOnWritePages writePages)
     {
         _engine.AssertWriterHeld();
-        var entry = _journal.Rent();
+        var buffer = _journal.Rent();
         RecordBuffer? compressed = null;
         try
         {
-            var record = new RecordBuilder(entry, RecordKind.Transaction, _engine.Format.Version);
+            var record = new RecordBuilder(buffer, RecordKind.Transaction, _engine.Format.Version);
             _freed.Clear();
-            foreach (var change in writePages.FinalChanges())
+            foreach (var change in writePages.FinalVersions())
                 AddChange(ref record, writePages, (VersionNode*)change.Node);
             AddFreed(ref record);
             foreach (var extent in writePages.DirectExtents)
@@ -45,20 +45,20 @@ internal sealed unsafe class TransactionRecordBuilder
                     record.AddDirect(extent.FirstPage, extent.Pages, extent.Value);
             }
 
-            _newPages.AddTo(ref record);
+            _directPages.AddTo(ref record);
             if (!ShouldCompress)
                 return record.Finish(writePages.State, null);
 
             compressed = _journal.Rent();
             var finished = record.Finish(writePages.State, compressed);
-            _journal.Return(finished == entry ? compressed : entry);
+            _journal.Return(finished == buffer ? compressed : buffer);
             return finished;
         }
         catch
         {
             if (compressed != null)
                 _journal.Return(compressed);
-            _journal.Return(entry);
+            _journal.Return(buffer);
             throw;
         }
     }

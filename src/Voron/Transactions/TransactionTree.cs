@@ -25,7 +25,7 @@ internal abstract class TransactionTree : ITreeChangeListener, IRecordedTree
     protected enum Work : byte
     {
         None = 0,
-        Puts = 1,
+        WaitingPuts = 1,
         Dropped = 2,
         Savepoint = 4,
     }

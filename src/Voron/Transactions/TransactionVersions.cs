@@ -23,7 +23,7 @@ internal sealed unsafe class TransactionVersions
     private readonly ReadingEngine _engine;
     private readonly VersionTable _versions;
     private readonly FrameAllocator _frames;
-    private readonly VersionUndoList _changes;
+    private readonly VersionUndoList _undoList;
     private readonly int _pageShift;
     private long _id;
     private int _stamp;
@@ -35,7 +35,7 @@ internal sealed unsafe class TransactionVersions
         _engine = engine;
         _versions = engine.Versions;
         _frames = engine.Frames;
-        _changes = new VersionUndoList(engine.Heap);
+        _undoList = new VersionUndoList(engine.Heap);
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
     }
 
@@ -52,7 +52,7 @@ internal sealed unsafe class TransactionVersions
     public long ChangedBytes => _changedBytes;
 
     /// <summary>An upper bound on the number of versions that the transaction has made.</summary>
-    public int Count => _changes.Count;
+    public int Count => _undoList.Count;
 
     private BranchKeyHeads BranchKeyHeads
     {
@@ -67,7 +67,7 @@ internal sealed unsafe class TransactionVersions
     public void Begin(long id)
     {
         _engine.AssertWriterHeld();
-        Debug.Assert(_changes.Count == 0, "The last transaction must have ended.");
+        Debug.Assert(_undoList.Count == 0, "The last transaction must have ended.");
         Debug.Assert(
             id >= _id || PlantedFault.WrapTransactionIds, "The ids of transactions must not fall: that of one that was rolled back is used again.");
         _id = id;
@@ -93,7 +93,7 @@ internal sealed unsafe class TransactionVersions
     public void EnsureRoom(int nodes)
     {
         _engine.AssertWriterHeld();
-        _changes.EnsureRoom(nodes);
+        _undoList.EnsureRoom(nodes);
         _versions.EnsureNodes(nodes);
     }
 
@@ -109,7 +109,7 @@ internal sealed unsafe class TransactionVersions
         Debug.Assert(
             older == null || older->TransactionId < _id || older->SavepointStamp < _innermostStamp || PlantedFault.WrapTransactionIds,
             "A page must be copied only when its version is older than the transaction, or than its innermost savepoint.");
-        _changes.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : VersionUndoList.CoversNothing);
+        _undoList.Add(node, older != null && older->TransactionId == _id ? older->SavepointStamp : VersionUndoList.CoversNothing);
         _changedBytes += (long)pages << _pageShift;
         return node;
     }
@@ -168,7 +168,7 @@ internal sealed unsafe class TransactionVersions
     {
         if (_stamp == int.MaxValue)
             throw new InvalidOperationException($"The transaction has created {int.MaxValue} savepoints and cannot create more. Commit it and begin another.");
-        _changes.BeginSavepoint(_stamp + 1);
+        _undoList.BeginSavepoint(_stamp + 1);
         return _innermostStamp = ++_stamp;
     }
 
@@ -179,7 +179,7 @@ internal sealed unsafe class TransactionVersions
     {
         _engine.AssertWriterHeld();
         Debug.Assert(innermostStamp <= _innermostStamp, "The savepoint that stays open must be around those that end.");
-        while (_changes.TryEndSavepoint(mark, out var node))
+        while (_undoList.TryEndSavepoint(mark, out var node))
             Join(node);
         _innermostStamp = innermostStamp;
     }
@@ -200,10 +200,10 @@ internal sealed unsafe class TransactionVersions
     public void RollBack() => Pop(-1);
 
     /// <summary>Returns the changed pages in the order of their first change, each with its newest version. No savepoint is open.</summary>
-    public ReadOnlySpan<PushedVersion> Compact() => _changes.Compact();
+    public ReadOnlySpan<PushedVersion> Compact() => _undoList.Compact();
 
     /// <summary>Forgets the list of changes, which have been submitted or popped.</summary>
-    public void Clear() => _changes.Clear();
+    public void Clear() => _undoList.Clear();
 
     private void Refill(VersionNode* node, byte* frame, int pages, VersionFlags flags)
     {
@@ -235,7 +235,7 @@ internal sealed unsafe class TransactionVersions
     private void Pop(int mark)
     {
         _engine.AssertWriterHeld();
-        while (_changes.TryTakeBack(mark, out var node))
+        while (_undoList.TryTakeBack(mark, out var node))
         {
             Debug.Assert(node->TransactionId == _id, "A rollback must remove only versions of its own transaction.");
             if (node->Frame != null)

@@ -5,8 +5,8 @@ using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
 
-/// <summary>The changes of one open tree in a write transaction: defers small puts, and passes large values to the data file.</summary>
-/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
+/// <summary>Changes an open tree of a write transaction: defers small puts, and passes large values to the data file.</summary>
+/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteContext.Break"/>.</remarks>
 internal static class TreeAccess
 {
     /// <summary>Sets the value of a key, immediately or together with other puts.</summary>
@@ -42,7 +42,7 @@ internal static class TreeAccess
 
     /// <summary>Appends the prepared record of a change that has been made.</summary>
     /// <exception cref="StorageFullException">There is not enough space; the transaction can only be rolled back.</exception>
-    public static void AppendRecord(WriteScope write)
+    public static void AppendRecord(WriteContext write)
     {
         try
         {
@@ -75,7 +75,7 @@ internal static class TreeAccess
     public static void PutStaged(OpenTree tree, ReadOnlySpan<byte> key, StagedContent content)
     {
         var write = Begin(tree, key);
-        write.Operation.Ensure();
+        write.OperationSavepoint.Ensure();
 
         // First of all: if it fails, nothing has changed.
         var isRecorded = tree.StateAsIs.IsRecorded;
@@ -120,7 +120,7 @@ internal static class TreeAccess
         return true;
     }
 
-    private static bool InsertUnrecorded(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    private static bool InsertUnrecorded(WriteContext write, OpenTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         try
         {
@@ -158,7 +158,7 @@ internal static class TreeAccess
     }
 
     // Before the value is placed: the caller fills it until the next write of the transaction.
-    private static void RecordReserved(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key)
+    private static void RecordReserved(WriteContext write, OpenTree tree, ReadOnlySpan<byte> key)
     {
         write.Recorder.RequireNoValues(tree);
         write.Recorder.Prepare(tree, RecordedOperation.Put, key);
@@ -234,7 +234,7 @@ internal static class TreeAccess
     {
         var write = tree.Owner.Write!;
         write.BeginChange();
-        var isRecorded = tree.StateAsIs.IsRecorded && (tree.HasPuts || tree.StateAsIs.EntryCount > 0);
+        var isRecorded = tree.StateAsIs.IsRecorded && (tree.HasWaitingPuts || tree.StateAsIs.EntryCount > 0);
         if (isRecorded)
             write.Recorder.PrepareRange(tree, default, KeyBound.End);
         tree.DiscardPuts();
@@ -252,7 +252,7 @@ internal static class TreeAccess
 
     /// <summary>Checks that the transaction can accept a change of this key.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static WriteScope Begin(OpenTree tree, ReadOnlySpan<byte> key)
+    public static WriteContext Begin(OpenTree tree, ReadOnlySpan<byte> key)
     {
         var write = tree.Owner.Write!;
         write.ThrowIfBroken();

@@ -67,7 +67,7 @@ internal static class TreeUpdater
     }
 
     // A feed records the sum, which is known only when the increment is applied. A failure breaks the transaction, as if the increment had waited.
-    private static unsafe void IncrementRecorded(WriteScope write, OpenTree tree, ReadOnlySpan<byte> key, long delta)
+    private static unsafe void IncrementRecorded(WriteContext write, OpenTree tree, ReadOnlySpan<byte> key, long delta)
     {
         long sum;
         try
@@ -90,7 +90,7 @@ internal static class TreeUpdater
         return HasValue(tree.SettledState(), write, key, expected) && TreeAccess.Delete(tree, key);
     }
 
-    private static unsafe bool HasValue(TreeState state, WriteScope write, ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected)
+    private static unsafe bool HasValue(TreeState state, WriteContext write, ReadOnlySpan<byte> key, ReadOnlySpan<byte> expected)
     {
         var record = TreeReader.Find(state, write.Pages, key);
         return record != null && LeafValue.HasBytes(write.Pages, record, state.TreeId, expected);

@@ -25,7 +25,7 @@ internal sealed class ValueBuilder
     private const int MaxKeptChecksums = 1024;
 
     private readonly List<ulong> _checksums = [];
-    private WriteScope _write = null!;
+    private WriteContext _write = null!;
     private OpenTree? _tree;
     private ExtentGrowth _growth;
     private long _generation;
@@ -197,7 +197,7 @@ internal sealed class ValueBuilder
 
     private void WriteChunk(ReadOnlySpan<byte> bytes)
     {
-        _write.Puts.Exclusion.AssertHeld();
+        _write.UnfinishedPuts.Exclusion.AssertHeld();
         PrepareRoom(_written + bytes.Length);
         try
         {

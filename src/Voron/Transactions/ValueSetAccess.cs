@@ -6,7 +6,7 @@ using Voron.Trees.ValueSets.Records;
 namespace Voron.Transactions;
 
 /// <summary>The changes of one open tree of value sets, and of the companion that was opened with it.</summary>
-/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteScope.Break"/>.</remarks>
+/// <remarks>A change that fails midway breaks the transaction: see <see cref="WriteContext.Break"/>.</remarks>
 internal static class ValueSetAccess
 {
     /// <summary>Adds a value to the set of a key; false, with nothing changed, if the set contains it.</summary>

@@ -25,7 +25,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
     private static readonly Stack<ValueWriterLease> Pool = new(PoolSize);
 
     private readonly ValueBuilder _value = new();
-    private WriteScope _write = null!;
+    private WriteContext _write = null!;
     private OpenTree? _tree;
     private byte[] _key = [];
     private int _keyLength;
@@ -98,7 +98,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
                 $"The buffer has no space for {count} bytes: advance by at most the length of the span that GetSpan returned.");
         if (!_value.IsFull)
             return;
-        using (_write.Puts.Exclusion.Enter())
+        using (_write.UnfinishedPuts.Exclusion.Enter())
         {
             ThrowIfUndone();
             _value.WriteChunks();
@@ -112,7 +112,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
         var length = _value.Length + bytes.Length;
         if (length > MaxBytes)
             ThrowTooLong(length);
-        using (_write.Puts.Exclusion.Enter())
+        using (_write.UnfinishedPuts.Exclusion.Enter())
         {
             ThrowIfUndone();
             _value.Append(bytes, length);
@@ -127,7 +127,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
             EndedErrors.ThrowValueWriter();
         try
         {
-            using (_write.Puts.Exclusion.Enter())
+            using (_write.UnfinishedPuts.Exclusion.Enter())
             {
                 // If this fails, the transaction can only be rolled back, which frees the pages.
                 ThrowIfUndone();
@@ -147,7 +147,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
             return;
         try
         {
-            using (_write.Puts.Exclusion.Enter())
+            using (_write.UnfinishedPuts.Exclusion.Enter())
                 _value.Discard();
         }
         finally
@@ -159,7 +159,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
     /// <inheritdoc/>
     public void Undo(Exception reason)
     {
-        _write.Puts.Exclusion.AssertHeld();
+        _write.UnfinishedPuts.Exclusion.AssertHeld();
         _value.Forget();
         Volatile.Write(ref _undone, reason);
     }
@@ -182,8 +182,8 @@ internal sealed class ValueWriterLease : IUnfinishedPut
         _tree = tree;
         _undone = null;
         _value.Begin(tree, generation, Math.Max(GatheredBytes, _write.Route.ThresholdBytes));
-        _write.Operation.Ensure();
-        _write.Puts.Add(this);
+        _write.OperationSavepoint.Ensure();
+        _write.UnfinishedPuts.Add(this);
     }
 
     private void ThrowIfEnded(long generation)
@@ -198,7 +198,7 @@ internal sealed class ValueWriterLease : IUnfinishedPut
 
     private void Return()
     {
-        _write.Puts.Remove(this);
+        _write.UnfinishedPuts.Remove(this);
         _value.End();
         _tree = null;
         _write = null!;

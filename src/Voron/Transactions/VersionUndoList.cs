@@ -30,17 +30,17 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
     private const int MaxKeptEntries = 16 << 10;
     private const int MinHoles = 1024;
 
-    private readonly NativeList<PushedVersion> _changes = new(heap);
+    private readonly NativeList<PushedVersion> _pushed = new(heap);
 
     // The first one represents the transaction as a whole, and never ends.
     private readonly List<Savepoint> _savepoints = [new Savepoint(0, 0)];
     private int _holes;
 
     /// <summary>The number of entries, including holes.</summary>
-    public int Count => _changes.Count;
+    public int Count => _pushed.Count;
 
     /// <summary>Ensures that <paramref name="versions"/> versions can be added without allocating memory.</summary>
-    public void EnsureRoom(int versions) => _changes.EnsureRoom(versions);
+    public void EnsureRoom(int versions) => _pushed.EnsureRoom(versions);
 
     /// <summary>Records a version that has become the newest of its page.</summary>
     /// <param name="node">The version.</param>
@@ -49,21 +49,21 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
     {
         if (coveredStamp == CoversNothing)
         {
-            _changes.Add(new PushedVersion((nint)node, -1, -1));
+            _pushed.Add(new PushedVersion((nint)node, -1, -1));
             return;
         }
 
         var index = FindSavepoint(coveredStamp);
         ref var savepoint = ref CollectionsMarshal.AsSpan(_savepoints)[index];
-        _changes.Add(new PushedVersion((nint)node, index, savepoint.FirstCover));
-        savepoint.FirstCover = _changes.Count - 1;
+        _pushed.Add(new PushedVersion((nint)node, index, savepoint.FirstCover));
+        savepoint.FirstCover = _pushed.Count - 1;
     }
 
     /// <summary>Begins a savepoint, whose stamp is above those of all versions so far.</summary>
     public void BeginSavepoint(int stamp)
     {
         Debug.Assert(stamp > _savepoints[^1].Stamp, "The stamp of a savepoint must be above those of the savepoints around it.");
-        _savepoints.Add(new Savepoint(stamp, _changes.Count));
+        _savepoints.Add(new Savepoint(stamp, _pushed.Count));
     }
 
     /// <summary>
@@ -82,9 +82,9 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
             var cover = savepoints[i].FirstCover;
             if (cover < 0)
                 continue;
-            var change = _changes[cover];
+            var change = _pushed[cover];
             savepoints[i].FirstCover = change.Next;
-            _changes[cover] = default;
+            _pushed[cover] = default;
             _holes++;
             node = (VersionNode*)change.Node;
             return true;
@@ -93,7 +93,7 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
         // The caller's number 0 is the second entry here: the savepoints that end follow the one that becomes the innermost.
         _savepoints.RemoveRange(savepoint + 1, _savepoints.Count - savepoint - 1);
         TakeHolesOffTheEnd();
-        if (_holes > MinHoles && _holes > _changes.Count / 2)
+        if (_holes > MinHoles && _holes > _pushed.Count / 2)
             TakeHolesOut();
         node = null;
         return false;
@@ -109,11 +109,11 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
     {
         var savepoints = CollectionsMarshal.AsSpan(_savepoints);
         var first = savepoints[savepoint + 1].FirstChange + (PlantedFault.KeepPageInRollback && savepoint >= 0 ? 1 : 0);
-        while (_changes.Count > first)
+        while (_pushed.Count > first)
         {
-            var last = _changes.Count - 1;
-            var change = _changes[last];
-            _changes.Truncate(last);
+            var last = _pushed.Count - 1;
+            var change = _pushed[last];
+            _pushed.Truncate(last);
             if (change.Node == 0)
             {
                 _holes--;
@@ -141,13 +141,13 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
         Debug.Assert(_savepoints.Count == 1, "No savepoint may be open when the changes are packed.");
         if (_holes > 0)
             TakeHolesOut();
-        return _changes.AsSpan();
+        return _pushed.AsSpan();
     }
 
     /// <summary>Clears everything at the end of the transaction. After a large transaction, most of the memory is freed.</summary>
     public void Clear()
     {
-        _changes.ClearAndTrim(MaxKeptEntries);
+        _pushed.ClearAndTrim(MaxKeptEntries);
         _savepoints.RemoveRange(1, _savepoints.Count - 1);
         _savepoints[0] = new Savepoint(0, 0);
         if (_savepoints.Capacity > MaxKeptEntries)
@@ -176,11 +176,11 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
     private void TakeHolesOffTheEnd()
     {
         var first = _savepoints[^1].FirstChange;
-        var count = _changes.Count;
-        while (count > first && _changes[count - 1].Node == 0)
+        var count = _pushed.Count;
+        while (count > first && _pushed[count - 1].Node == 0)
             count--;
-        _holes -= _changes.Count - count;
-        _changes.Truncate(count);
+        _holes -= _pushed.Count - count;
+        _pushed.Truncate(count);
     }
 
     private void TakeHolesOut()
@@ -190,11 +190,11 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
             savepoint.FirstCover = -1;
         var kept = 0;
         var next = 0;
-        for (var i = 0; i < _changes.Count; i++)
+        for (var i = 0; i < _pushed.Count; i++)
         {
             for (; next < savepoints.Length && savepoints[next].FirstChange == i; next++)
                 savepoints[next].FirstChange = kept;
-            var change = _changes[i];
+            var change = _pushed[i];
             if (change.Node == 0)
                 continue;
             if (change.Savepoint >= 0)
@@ -203,12 +203,12 @@ internal sealed unsafe class VersionUndoList(NativeHeap heap)
                 savepoints[change.Savepoint].FirstCover = kept;
             }
 
-            _changes[kept++] = change;
+            _pushed[kept++] = change;
         }
 
         for (; next < savepoints.Length; next++)
             savepoints[next].FirstChange = kept;
-        _changes.Truncate(kept);
+        _pushed.Truncate(kept);
         _holes = 0;
     }
 

@@ -27,7 +27,7 @@ internal sealed partial class WriteTransactionBody
     {
         var treeId = tree.StateAsIs.TreeId;
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        Scope.BeginChange();
+        Context.BeginChange();
         try
         {
             var state = tree.SettledState();
@@ -41,9 +41,9 @@ internal sealed partial class WriteTransactionBody
             tree.BeforeChange();
             state.IsCompressed = compression != ValueCompression.None;
             state.Changed = true;
-            Scope.Packer.Begin();
+            Context.Packer.Begin();
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -65,7 +65,7 @@ internal sealed partial class WriteTransactionBody
     public bool InstallDictionary(uint treeId, int last, int ratio, byte[] dictionary)
     {
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        Scope.BeginChange();
+        Context.BeginChange();
         try
         {
             var settings = GetCompression(treeId);
@@ -78,7 +78,7 @@ internal sealed partial class WriteTransactionBody
             TreeWriter.Put(WritePages, state, key, DictionaryEntry.Write(treeId, settings.LastDictionary, ratio, dictionary));
             return true;
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -92,7 +92,7 @@ internal sealed partial class WriteTransactionBody
     public long DropDictionaries(uint treeId, int below, uint changes)
     {
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
-        Scope.BeginChange();
+        Context.BeginChange();
         try
         {
             var settings = GetCompression(treeId);
@@ -107,10 +107,10 @@ internal sealed partial class WriteTransactionBody
                     dropped++;
             }
 
-            Scope.Packer.Dictionaries.Forget(treeId, below);
+            Context.Packer.Dictionaries.Forget(treeId, below);
             return dropped;
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -125,6 +125,6 @@ internal sealed partial class WriteTransactionBody
         dictionaries.BeforeChange();
         FreeAndForget(name, dictionaries.SettledState());
         SetDropped(dictionaries, isDropped: true);
-        Scope.Packer.Forget(treeId);
+        Context.Packer.Forget(treeId);
     }
 }

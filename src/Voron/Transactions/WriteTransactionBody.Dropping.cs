@@ -16,7 +16,7 @@ internal sealed partial class WriteTransactionBody
         if (tree == null)
             return default;
 
-        Scope.BeginChange();
+        Context.BeginChange();
         try
         {
             tree.BeforeChange();
@@ -33,7 +33,7 @@ internal sealed partial class WriteTransactionBody
             var large = tree.LargeSets is OpenTree sets ? DropTree(sets.Name, fewPages) : default;
             return new DroppedTree { IsFound = true, HasPages = isLarge, Id = id, LargeSetsId = large.HasPages ? large.Id : null };
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -54,7 +54,7 @@ internal sealed partial class WriteTransactionBody
         Span<byte> buffer = stackalloc byte[SystemTree.DroppedNameBytes];
         freed = 0;
         var name = SystemTree.DroppedName(id, buffer);
-        Scope.BeginChange();
+        Context.BeginChange();
         try
         {
             var tree = OpenTree(name)!;
@@ -68,7 +68,7 @@ internal sealed partial class WriteTransactionBody
             SetDropped(tree, isDropped: true);
             return new DroppedTree { IsFound = true, Id = id };
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }

@@ -53,7 +53,7 @@ internal sealed partial class WriteTransactionBody
             return tree;
         }
 
-        Scope.BeginChange();
+        Context.BeginChange();
         if (WritePages.State.NextTreeId == uint.MaxValue)
         {
             throw new StorageFullException(
@@ -77,7 +77,7 @@ internal sealed partial class WriteTransactionBody
                 CreateTree(SystemTree.LargeSetsName(header.TreeId, stackalloc byte[SystemTree.LargeSetsNameBytes]));
             return NoteOpen(Add(name, header));
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -89,8 +89,8 @@ internal sealed partial class WriteTransactionBody
         if (tree == null)
             return false;
 
-        Scope.Puts.ThrowIfAny(nameof(DeleteTree), tree.StateAsIs.TreeId);
-        Scope.BeginChange();
+        Context.UnfinishedPuts.ThrowIfAny(nameof(DeleteTree), tree.StateAsIs.TreeId);
+        Context.BeginChange();
         try
         {
             tree.BeforeChange();
@@ -102,7 +102,7 @@ internal sealed partial class WriteTransactionBody
                 DropTree(large.Name, long.MaxValue);
             return true;
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -123,7 +123,7 @@ internal sealed partial class WriteTransactionBody
         if (!name.SequenceEqual(newName) && TreeReader.Contains(Catalog, WritePages, newName))
             throw new ArgumentException($"There is already a tree '{Trees.Catalog.Decode(newName)}'.", nameof(newName));
 
-        Scope.BeginChange();
+        Context.BeginChange();
         try
         {
             tree.BeforeChange();
@@ -135,7 +135,7 @@ internal sealed partial class WriteTransactionBody
             tree.SettledState().Changed = true;
             return true;
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -147,16 +147,16 @@ internal sealed partial class WriteTransactionBody
     /// <summary>Begins or ends the recording of a tree's changes.</summary>
     public void SetRecorded(OpenTree tree, bool isRecorded)
     {
-        Scope.BeginChange();
+        Context.BeginChange();
         try
         {
             var state = tree.SettledState();
             tree.BeforeChange();
             state.IsRecorded = isRecorded;
             state.Changed = true;
-            Scope.Recorder.BeginEpoch();
+            Context.Recorder.BeginEpoch();
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
@@ -169,8 +169,8 @@ internal sealed partial class WriteTransactionBody
             return;
 
         // A tree whose feed is damaged can still be deleted.
-        if (!newName.IsEmpty || Scope.Recorder.Knows(tree))
-            Scope.Recorder.RecordName(tree, newName);
+        if (!newName.IsEmpty || Context.Recorder.Knows(tree))
+            Context.Recorder.RecordName(tree, newName);
         if (newName.IsEmpty)
             tree.StateAsIs.IsRecorded = false;
     }

@@ -19,33 +19,33 @@ namespace Voron.Transactions;
 internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinder, ITreePeeker
 {
     private readonly Engine _engine;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
     private readonly Parking<WriteTransactionBody> _parking;
     private readonly CommitSubmission _submission;
     private readonly SavepointStack _savepoints = new();
-    private readonly SavedTrees _log;
+    private readonly SavedTrees _savedTrees;
     private StackTrace? _openedAt;
 
     // 1 while a transaction is open: the caller that changes it to 0 ends the transaction.
     private int _open;
 
     // The writer is held while a transaction is open, and the object is parked while none is.
-    public WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking)
+    public WriteTransactionBody(Engine engine, SingleWriter writer, Parking<WriteTransactionBody> parking)
         : this(engine, writer, parking, new SavedTrees())
     {
     }
 
-    private WriteTransactionBody(Engine engine, Writer writer, Parking<WriteTransactionBody> parking, SavedTrees log)
-        : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteScope(engine, writer.WritePages), log, engine.Options.TimeProvider)
+    private WriteTransactionBody(Engine engine, SingleWriter writer, Parking<WriteTransactionBody> parking, SavedTrees savedTrees)
+        : base(writer.WritePages, writer.WritePages.KeyHeads, new WriteContext(engine, writer.WritePages), savedTrees, engine.Options.TimeProvider)
     {
         _engine = engine;
         _writer = writer;
         _parking = parking;
-        _log = log;
-        Scope = Write!;
-        Scope.Operation.Create = () => BeginSavepoint(isNested: false);
-        Scope.Recorder.Trees = this;
-        Scope.Packer.Trees = this;
+        _savedTrees = savedTrees;
+        Context = Write!;
+        Context.OperationSavepoint.Create = () => BeginSavepoint(isNested: false);
+        Context.Recorder.Trees = this;
+        Context.Packer.Trees = this;
         WritePages.Unpacker.Catalog = Catalog.ToHeader;
         Operations = new GroupOperationTrees(WritePages.Unpacker.Arena.Reset);
         _submission = new CommitSubmission(engine, writer);
@@ -58,7 +58,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     }
 
     /// <summary>The pages, the waiting puts and the failure, if any, of the open transaction.</summary>
-    public WriteScope Scope { get; }
+    public WriteContext Context { get; }
 
     /// <summary>Calls the user's observers and logger; no lock is held.</summary>
     public void CallUser()
@@ -68,7 +68,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     }
 
     /// <summary>The copy-on-write pages.</summary>
-    public CopyOnWritePages WritePages => Scope.Pages;
+    public CopyOnWritePages WritePages => Context.Pages;
 
     /// <summary>When the commit is acknowledged. Durable at the beginning, for the engine's own transactions.</summary>
     public Durability Durability { get; set; }
@@ -81,13 +81,13 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     {
         _writer.AssertHeld();
         Debug.Assert(Volatile.Read(ref _open) == 0, "The last transaction must have ended before another one begins.");
-        Debug.Assert(_savepoints.Count == 0 && _log.Count == 0, "No savepoint of the last transaction may be left.");
+        Debug.Assert(_savepoints.Count == 0 && _savedTrees.Count == 0, "No savepoint of the last transaction may be left.");
         _writer.VersionReclaimer.Reclaim(needsOldest: _engine.DataFile.HasRetiredMaps);
         if (_engine.DataFile.HasRetiredMaps)
             _engine.DataFile.ReleaseMaps(_writer.VersionReclaimer.OldestSequence);
         WritePages.Begin(_writer.Submitted);
         BeginGeneration(_writer.Submitted.Catalog);
-        Scope.Begin(_writer.SubmittedStates);
+        Context.Begin(_writer.SubmittedAttachments);
         Durability = Durability.Durable;
         _openedAt = openedAt;
         Volatile.Write(ref _open, 1);
@@ -135,22 +135,22 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     /// <returns>Its number, which no other savepoint of the environment has.</returns>
     public long CreateSavepoint(bool isNested = false)
     {
-        Scope.ThrowIfBroken();
-        Scope.Puts.ThrowIfAny("A savepoint");
-        Scope.Operation.Ensure();
-        Scope.Buffers.Apply();
+        Context.ThrowIfBroken();
+        Context.UnfinishedPuts.ThrowIfAny("A savepoint");
+        Context.OperationSavepoint.Ensure();
+        Context.Buffers.Apply();
         return BeginSavepoint(isNested);
     }
 
     private long BeginSavepoint(bool isNested)
     {
-        Debug.Assert(!Scope.IsBroken, "A savepoint in a broken transaction would make its rollback hide the failure.");
+        Debug.Assert(!Context.IsBroken, "A savepoint in a broken transaction would make its rollback hide the failure.");
         // Ensured first, so that nothing is begun if there is no memory for it.
         _savepoints.EnsureRoom();
         WritePages.Mark();
-        _log.Begin(WritePages.InnermostStamp);
+        _savedTrees.Begin(WritePages.InnermostStamp);
         var id = _savepoints.NextId();
-        _savepoints.Add(new SavepointFrame(id, isNested, WritePages.InnermostStamp, _log.Count, TreeCount, Catalog.ToHeader(), Scope.States));
+        _savepoints.Add(new SavepointFrame(id, isNested, WritePages.InnermostStamp, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Context.Attached));
         return id;
     }
 
@@ -159,29 +159,29 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     {
         var index = _savepoints.Find(id);
         var frame = _savepoints[index];
-        Scope.Puts.Undo(toSavepoint: true);
-        Scope.RollbackCount++;
-        Scope.Buffers.Discard();
+        Context.UnfinishedPuts.Undo(toSavepoint: true);
+        Context.RollbackCount++;
+        Context.Buffers.Discard();
         try
         {
             // The cursors save their keys while their pages still exist.
             Catalog.ReleaseCursors();
-            for (var i = frame.FirstSavedTree; i < _log.Count; i++)
-                TreeAt(_log[i].Index).StateAsIs.ReleaseCursors();
+            for (var i = frame.FirstSavedTree; i < _savedTrees.Count; i++)
+                TreeAt(_savedTrees[i].Index).StateAsIs.ReleaseCursors();
             WritePages.RollbackTo(index);
         }
-        catch (Exception e) when (Scope.Break(e))
+        catch (Exception e) when (Context.Break(e))
         {
             throw;
         }
 
         Catalog.Load(frame.Catalog);
         CloseTrees(frame.Trees);
-        for (var i = _log.Count - 1; i >= frame.FirstSavedTree; i--)
-            Restore(_log[i]);
-        _log.Truncate(frame.FirstSavedTree, frame.Stamp);
+        for (var i = _savedTrees.Count - 1; i >= frame.FirstSavedTree; i--)
+            Restore(_savedTrees[i]);
+        _savedTrees.Truncate(frame.FirstSavedTree, frame.Stamp);
         _savepoints.Truncate(index + 1);
-        Scope.NoteRolledBack(frame.States);
+        Context.NoteRolledBack(frame.Attached);
     }
 
     /// <summary>Ends the savepoint and those inside it, and keeps the changes.</summary>
@@ -189,7 +189,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     /// <exception cref="InvalidOperationException">A nested transaction inside it is open; its changes would be kept uncommitted.</exception>
     public void ReleaseSavepoint(long id)
     {
-        Scope.Puts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
+        Context.UnfinishedPuts.ThrowIfAny("The release of a savepoint, or the commit of a nested transaction,");
         var index = _savepoints.Find(id);
         _savepoints.ThrowIfNestedOpen(index + 1, "The enclosing savepoint or nested transaction cannot end");
         Release(index);
@@ -270,7 +270,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         (Durability == Durability.Lazy || PlantedFault.AcknowledgeBeforeWrite) && !_engine.Journal!.WritesAtOnce;
 
     /// <summary>
-    /// Packs the transaction and submits it to the journal. The transaction has then ended, and the writer is released.
+    /// Collects the transaction in a record and submits it to the journal. The transaction has then ended, and the writer is released.
     /// </summary>
     /// <returns>
     /// The sequence of the record to wait for. When nothing has changed, the sequence of the state on which the transaction began: the data that
@@ -280,21 +280,21 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     private long Submit(CommitCompletion? completion, ref CommitProgress progress)
     {
         var began = _engine.Observers.Durations.Begin(TimedWork.Commit);
-        Scope.Puts.ThrowIfAny("The commit");
+        Context.UnfinishedPuts.ThrowIfAny("The commit");
         _savepoints.ThrowIfNestedOpen(0, "The transaction cannot be committed");
         if (!TryClaim())
             ThrowEnded();
         var (sequence, hasChanges) = (0L, false);
         try
         {
-            Scope.ThrowIfBroken();
+            Context.ThrowIfBroken();
             SaveTrees();
-            hasChanges = WritePages.HasChanges || Scope.States != _writer.SubmittedStates;
+            hasChanges = WritePages.HasChanges || Context.Attached != _writer.SubmittedAttachments;
             if (hasChanges)
             {
                 WritePages.State.TransactionId = WritePages.Id;
                 WritePages.State.Catalog = Catalog.ToHeader();
-                sequence = _submission.Submit(Scope, completion, IsLazy, began, ref progress);
+                sequence = _submission.Submit(Context, completion, IsLazy, began, ref progress);
             }
         }
         catch
@@ -308,14 +308,14 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         SchedulePoint.Reach(SchedulePlace.Queued);
 
         // The record is under way: from here on, nothing is undone and no memory is allocated.
-        _submission.NoteSuperseded(Scope);
-        _submission.AssertOrder(Scope, sequence);
-        _writer.NoteSubmitted(WritePages.State, Scope.States, sequence);
+        _submission.NoteSuperseded(Context);
+        _submission.AssertOrder(Context, sequence);
+        _writer.NoteSubmitted(WritePages.State, Context.Attached, sequence);
         if (_engine.Journal!.IsPublishedEarly(sequence))
             _engine.Observers.Durations.End(TimedWork.Commit, began);
-        if (Scope.Recorder.RecordedBytes > 0)
-            _engine.Above?.OnRecorded(Scope.Recorder.RecordedBytes);
-        foreach (var treeId in Scope.Packer.TakeWanted())
+        if (Context.Recorder.RecordedBytes > 0)
+            _engine.Above?.OnRecorded(Context.Recorder.RecordedBytes);
+        foreach (var treeId in Context.Packer.TakeWanted())
             _engine.OnTrainingWanted?.Invoke(treeId);
         End(committed: true);
         return sequence;
@@ -342,7 +342,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     /// <summary>As <see cref="Rollback"/>, for the caller that has claimed the transaction.</summary>
     public void RollbackClaimed()
     {
-        Scope.Puts.Undo(toSavepoint: false);
+        Context.UnfinishedPuts.Undo(toSavepoint: false);
         _engine.Counters.RolledBackTransactions++;
         End(committed: false);
         _engine.Observers.CallElsewhere();
@@ -355,9 +355,9 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
             WritePages.End();
         else
             WritePages.Rollback();
-        Scope.End();
+        Context.End();
         _savepoints.Clear();
-        _log.Clear();
+        _savedTrees.Clear();
         _openedAt = null;
         Operations.End();
         EndGeneration();
@@ -376,7 +376,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
 
     private void SaveTrees()
     {
-        Scope.Buffers.Apply();
+        Context.Buffers.Apply();
         for (var i = 0; i < TreeCount; i++)
         {
             var tree = TreeAt(i);
@@ -400,13 +400,13 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     private void Release(int index)
     {
         // If the transaction can only be rolled back, the waiting puts stay until then: applying them would fail again, perhaps in a Dispose.
-        if (!Scope.IsBroken)
-            Scope.Buffers.Apply();
+        if (!Context.IsBroken)
+            Context.Buffers.Apply();
         WritePages.Release(index);
         if (index == 0)
-            _log.Release(0, 0);
+            _savedTrees.Release(0, 0);
         else
-            _log.Release(_savepoints[index - 1].FirstSavedTree, _savepoints[index - 1].Stamp);
+            _savedTrees.Release(_savepoints[index - 1].FirstSavedTree, _savepoints[index - 1].Stamp);
         _savepoints.Truncate(index);
     }
 }

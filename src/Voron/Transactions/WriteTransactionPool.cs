@@ -16,11 +16,11 @@ namespace Voron.Transactions;
 internal sealed class WriteTransactionPool
 {
     private readonly Engine _engine;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
     private readonly Parking<WriteTransactionBody> _parking = new();
     private int _thread;
 
-    public WriteTransactionPool(Engine engine, Writer writer)
+    public WriteTransactionPool(Engine engine, SingleWriter writer)
     {
         _engine = engine;
         _writer = writer;

@@ -12,18 +12,18 @@ internal sealed class WriterEntrance
     private static readonly Action<CancellationTokenSource> DisposeSource = source => source.Dispose();
 
     private readonly EngineCore _engine;
-    private readonly Writer _writer;
+    private readonly SingleWriter _writer;
     private readonly WriteTransactionPool _transactions;
-    private readonly IFlushServices _backPressure;
+    private readonly IFlushServices _flushServices;
     private long _reportedFor = -1;
     private long _collectedFor = -1;
 
-    public WriterEntrance(EngineCore engine, Writer writer, WriteTransactionPool transactions, IFlushServices backPressure)
+    public WriterEntrance(EngineCore engine, SingleWriter writer, WriteTransactionPool transactions, IFlushServices flushServices)
     {
         _engine = engine;
         _writer = writer;
         _transactions = transactions;
-        _backPressure = backPressure;
+        _flushServices = flushServices;
         writer.WaitsForLong = ReportHolder;
     }
 
@@ -52,7 +52,7 @@ internal sealed class WriterEntrance
         if (timeout == TimeSpan.MaxValue)
             ThrowIfOwn(nameof(StorageEnvironment.BeginWrite));
         ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
-        _backPressure.ThrottleWriter();
+        _flushServices.ThrottleWriter();
         var durations = _engine.Observers.Durations;
         var began = durations.Begin(TimedWork.WriterWait);
         var isHeld = _writer.TryEnter(TimeSpan.Zero, cancellationToken) || Wait(timeout, cancellationToken);
@@ -69,7 +69,7 @@ internal sealed class WriterEntrance
     /// <summary>As <see cref="Begin"/>, but without a limit and without blocking a thread.</summary>
     public async ValueTask<WriteTransactionBody> BeginAsync(CancellationToken cancellationToken)
     {
-        await _backPressure.ThrottleWriterAsync().ConfigureAwait(false);
+        await _flushServices.ThrottleWriterAsync().ConfigureAwait(false);
         var durations = _engine.Observers.Durations;
         var began = durations.Begin(TimedWork.WriterWait);
         await EnterAsync(cancellationToken).ConfigureAwait(false);

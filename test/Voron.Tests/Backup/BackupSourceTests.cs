@@ -24,7 +24,7 @@ public sealed class BackupSourceTests
         report.HeldOneSnapshot.Should().BeTrue();
         report.IsBase.Should().BeFalse();
         content.Should().BeEquivalentTo(ContentOf(environment));
-        environment.Internals.Engine.Changes!.IsOn.Should().BeFalse();
+        environment.Internals.Engine.ChangedPages!.IsOn.Should().BeFalse();
         await ShouldBeUnknown(environment, report.BackupId);
     }
 
@@ -43,7 +43,7 @@ public sealed class BackupSourceTests
 
         using (var environment = StorageEnvironment.Open(disk, Options()))
         {
-            environment.Internals.Engine.Changes!.IsOn.Should().BeFalse();
+            environment.Internals.Engine.ChangedPages!.IsOn.Should().BeFalse();
             await ShouldBeUnknown(environment, id);
             (await environment.BackupAsync(Stream.Null, new BackupOptions { Since = id, FallBackToFull = true }, Token)).ParentId.Should().BeNull();
         }

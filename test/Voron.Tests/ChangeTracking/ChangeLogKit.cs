@@ -23,17 +23,17 @@ internal static class ChangeLogKit
     }
 
     public static BackupPoint? Find(StorageEnvironment environment, BackupPoint point) =>
-        environment.Internals.Engine.Changes!.FindPoint(point.BackupId);
+        environment.Internals.Engine.ChangedPages!.FindPoint(point.BackupId);
 
     public static bool IsDurable(StorageEnvironment environment, BackupPoint point) =>
-        environment.Internals.Engine.Changes!.IsDurable(point.BackupId);
+        environment.Internals.Engine.ChangedPages!.IsDurable(point.BackupId);
 
     public static bool CanCollect(StorageEnvironment environment, long since)
     {
         var engine = environment.Internals.Engine;
         using var held = new EngineSnapshot(engine);
         using var changed = new ChangedPages(held.Snapshot.PageCount, engine.Heap);
-        return engine.Changes!.TryCollect(engine.Versions, since, held.Snapshot.State, changed);
+        return engine.ChangedPages!.TryCollect(engine.Versions, since, held.Snapshot.State, changed);
     }
 
     // Blocks of the log: the start, points and a flush, points. The header names the flush.

@@ -16,7 +16,7 @@ public sealed class ChangeLogShrinkingTests
         var points = new List<BackupPoint>();
         using (var environment = Open(disk, logger))
         {
-            environment.Internals.Engine.Changes!.LimitBytes = 128 << 10;
+            environment.Internals.Engine.ChangedPages!.LimitBytes = 128 << 10;
             environment.Internals.BeginChangeLog();
             for (var i = 0; i < 300; i++)
             {
@@ -62,7 +62,7 @@ public sealed class ChangeLogShrinkingTests
         bool isOn;
         using (var environment = Open(disk, logger))
         {
-            environment.Internals.Engine.Changes!.LimitBytes = 64 << 10;
+            environment.Internals.Engine.ChangedPages!.LimitBytes = 64 << 10;
             environment.Internals.BeginChangeLog();
             first = AddPoint(environment)!.Value;
             var failsAt = call;
@@ -73,7 +73,7 @@ public sealed class ChangeLogShrinkingTests
                 environment.Flush().Should().NotBeNull();
             }
 
-            isOn = environment.Internals.Engine.Changes.IsOn;
+            isOn = environment.Internals.Engine.ChangedPages.IsOn;
             FaultTestKit.WarningsOf(environment, logger).Should().NotBeEmpty("the call has failed");
             Find(environment, first).Should().Be(isOn ? first : null);
             if (!isOn)
@@ -96,7 +96,7 @@ public sealed class ChangeLogShrinkingTests
         var points = new List<(BackupPoint Point, int DurableAt)>();
         using (var environment = Open(disk))
         {
-            environment.Internals.Engine.Changes!.LimitBytes = 64 << 10;
+            environment.Internals.Engine.ChangedPages!.LimitBytes = 64 << 10;
             environment.Internals.BeginChangeLog();
             for (var i = 0; i < 12; i++)
             {
@@ -124,7 +124,7 @@ public sealed class ChangeLogShrinkingTests
     {
         var (disk, logger) = (new SimulatedDisk(), new ListLogger());
         using var environment = Open(disk, logger);
-        environment.Internals.Engine.Changes!.LimitBytes = 64 << 10;
+        environment.Internals.Engine.ChangedPages!.LimitBytes = 64 << 10;
         environment.Internals.BeginChangeLog();
         disk.FailNext(call => call.Kind == DiskCallKind.Create && IsUnfinished(call.Name), DiskError.NoSpace, forever: true);
         for (var i = 0; i < 100; i++)
@@ -135,6 +135,6 @@ public sealed class ChangeLogShrinkingTests
 
         FaultTestKit.WarningsOf(environment, logger).Should().Contain(warning => warning.Contains("written anew in fewer bytes"))
             .And.ContainSingle(warning => warning.Contains("has ended"));
-        environment.Internals.Engine.Changes.IsOn.Should().BeFalse();
+        environment.Internals.Engine.ChangedPages.IsOn.Should().BeFalse();
     }
 }

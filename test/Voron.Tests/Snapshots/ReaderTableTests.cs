@@ -88,8 +88,8 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
             {
                 var state = table.Register(slot, out var attached);
                 var id = state->State.TransactionId;
-                if (id > 1 && !Equals(CommitStates.Find(attached, key), id))
-                    fault ??= $"{CommitStates.Find(attached, key)} is attached to {id}";
+                if (id > 1 && !Equals(AttachedObjects.Find(attached, key), id))
+                    fault ??= $"{AttachedObjects.Find(attached, key)} is attached to {id}";
                 if (Volatile.Read(ref floor) > id)
                     fault ??= $"a reader registered at {id} below {Volatile.Read(ref floor)}";
                 if (state->State.PageCount != id * 3 || state->State.NextTreeId != (uint)id)
@@ -105,7 +105,7 @@ public sealed unsafe class ReaderTableTests(ITestOutputHelper output)
         var readers = new List<ActiveReader>();
         for (var id = 2L; fault == null && (Interlocked.Read(ref registered) < 300_000 || id < 10_000); id++)
         {
-            ring.Publish(Of(id), default, CommitStates.With(null, key, id));
+            ring.Publish(Of(id), default, AttachedObjects.With(null, key, id));
             if (id % 3 == 0)
                 ring.Republish(null);
             if (id % 7 == 0)

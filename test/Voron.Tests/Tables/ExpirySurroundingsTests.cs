@@ -79,7 +79,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
         Fill(environment);
         environment.Write(writing =>
         {
-            var schema = BoundTable.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
+            var schema = BoundTable.Open(new SystemTreeAccess(writing), ExpiryKit.Items.Functions)!.Schema;
             var index = writing.FindSystemIdTree(schema.Expiring!.TreeName(schema.Id))!.Value;
             var rows = writing.FindSystemTree(SystemTree.RowsName(schema.Id))!.Value;
             var key = RowExpiry.WriteKey(RowExpiry.Of(ExpiryKit.Start.AddMinutes(1)), new byte[RowExpiry.KeyBytes]);
@@ -102,7 +102,7 @@ public sealed class ExpirySurroundingsTests : IDisposable
         Fill(environment);
         environment.Write(writing =>
         {
-            var schema = BoundTable.Open(new TableTreeOpener(writing), ExpiryKit.Items.Functions)!.Schema;
+            var schema = BoundTable.Open(new SystemTreeAccess(writing), ExpiryKit.Items.Functions)!.Schema;
             var index = writing.FindSystemIdTree(schema.Expiring!.TreeName(schema.Id))!.Value;
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 2);
             index.Add(RowExpiry.WriteKey(0, new byte[RowExpiry.KeyBytes]), 1_000_000);

@@ -69,7 +69,7 @@ public sealed class IndexKeysTests
     public void Sorting_removes_keys_that_are_there_twice()
     {
         var random = new Random(2);
-        using var list = new KeyList(MaxKeyLength);
+        using var list = new IndexKeyList(MaxKeyLength);
         for (var round = 0; round < SuiteShare.Rounds(500); round++)
         {
             var keys = Enumerable.Range(0, random.Next(30)).Select(_ => RandomKey(random)).ToList();
@@ -196,7 +196,7 @@ public sealed class IndexKeysTests
     [Fact]
     public void Adding_and_sorting_keys_allocates_nothing()
     {
-        using var list = new KeyList(960);
+        using var list = new IndexKeyList(960);
         AddAndSort(list);
         AddAndSort(list);
         ManagedAllocation.Least(() =>
@@ -206,7 +206,7 @@ public sealed class IndexKeysTests
         }).Should().Be(0);
     }
 
-    private static void AddAndSort(KeyList list)
+    private static void AddAndSort(IndexKeyList list)
     {
         list.Clear();
         var keys = new IndexKeys(list);
@@ -221,9 +221,9 @@ public sealed class IndexKeysTests
         Assert.True(list.Count == 150 && list.HasNull(0) != list.HasNull(149) && list[0].SequenceCompareTo(list[149]) < 0);
     }
 
-    private static KeyList Fill(Adding add)
+    private static IndexKeyList Fill(Adding add)
     {
-        var list = new KeyList(MaxKeyLength);
+        var list = new IndexKeyList(MaxKeyLength);
         var keys = new IndexKeys(list);
         add(ref keys);
         keys.Finish();
@@ -234,7 +234,7 @@ public sealed class IndexKeysTests
     private static bool Fails<T>(Adding add)
         where T : Exception
     {
-        using var list = new KeyList(MaxKeyLength);
+        using var list = new IndexKeyList(MaxKeyLength);
         var keys = new IndexKeys(list);
         try
         {
@@ -248,7 +248,7 @@ public sealed class IndexKeysTests
         throw new InvalidOperationException($"no {typeof(T).Name} was thrown");
     }
 
-    private static List<string> Texts(KeyList list)
+    private static List<string> Texts(IndexKeyList list)
     {
         var texts = new List<string>();
         for (var i = 0; i < list.Count; i++)

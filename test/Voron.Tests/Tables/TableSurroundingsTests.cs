@@ -178,7 +178,7 @@ public sealed class TableSurroundingsTests : IDisposable
         environment.Write(writing => _ = SchemaPlan.Apply(writing, Newer.Functions, []));
         var options = new EvolveOptions { MaxBytes = 10_000 };
         environment.Write(writing =>
-            IndexBuilder.Step(BoundTable.Open(new TableTreeOpener(writing), Newer.Functions)!, options, TimeSpan.FromMinutes(1)));
+            IndexBuilder.Step(BoundTable.Open(new SystemTreeAccess(writing), Newer.Functions)!, options, TimeSpan.FromMinutes(1)));
         environment.Write(writing => writing.CreateTree("plain").Put("key"u8, "value"u8));
         environment.Write(writing => writing.CreateIdTree("sets").AddMany("key"u8, [1, 2, 3]));
     }

@@ -233,7 +233,7 @@ public sealed class CommitStateTests : IDisposable
     {
         using var writing = _environment.BeginWrite();
         using var savepoint = writing.CreateSavepoint();
-        writing.Body.Scope.Break(new IOException("as planned"));
+        writing.Body.Context.Break(new IOException("as planned"));
         writing.Invoking(broken => CommitStateKit.Set(broken, 1)).Should().Throw<InvalidOperationException>().WithMessage("*as planned*rolled back*");
         CommitStateKit.VersionIn(writing).Should().Be(0);
         savepoint.Rollback();

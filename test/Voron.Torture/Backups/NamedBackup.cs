@@ -39,7 +39,7 @@ internal static class NamedBackup
 
     /// <summary>Returns whether an environment knows which pages have changed since a backup.</summary>
     public static bool IsKnown(StorageEnvironment environment, Guid backupId) =>
-        environment.Internals.Engine.Changes!.FindPoint(Unsafe.BitCast<Guid, RandomId>(backupId)) != null;
+        environment.Internals.Engine.ChangedPages!.FindPoint(Unsafe.BitCast<Guid, RandomId>(backupId)) != null;
 
     private static T Finished<T>(ValueTask<T> task) => task.AsTask().GetAwaiter().GetResult();
 }

@@ -155,7 +155,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
 
     private void Remember()
     {
-        if (!Engine.Changes!.IsOn && _choices.Next(3) < 2)
+        if (!Engine.ChangedPages!.IsOn && _choices.Next(3) < 2)
             _environment.Internals.BeginChangeLog();
         var moment = Capture();
         moment.IsPoint = _environment.Internals.AddBackupPoint(new BackupPoint { BackupId = moment.BackupId, TransactionId = moment.Id });
@@ -169,7 +169,8 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
 
     private void NoteDurable()
     {
-        foreach (var moment in _moments.Where(moment => moment is { IsPoint: true, IsDurable: false } && Engine.Changes!.IsDurable(moment.BackupId)))
+        var changed = Engine.ChangedPages!;
+        foreach (var moment in _moments.Where(moment => moment is { IsPoint: true, IsDurable: false } && changed.IsDurable(moment.BackupId)))
         {
             // The flush that makes it durable may have moved the checkpoint at any call before this one.
             moment.IsDurable = true;
@@ -196,7 +197,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
     private void Check(Moment moment, SnapshotPages snapshot)
     {
         var images = PageImages.Of(Engine, snapshot);
-        var isKnown = Engine.Changes!.FindPoint(moment.BackupId) != null;
+        var isKnown = Engine.ChangedPages!.FindPoint(moment.BackupId) != null;
         if (moment.IsDurable && !isKnown)
             throw new CrashViolationException($"backup {moment.BackupId} as of transaction {moment.Id} was durable as one to build on, and is not known any more");
 
@@ -209,7 +210,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
         bool isComplete;
         try
         {
-            isComplete = Engine.Changes.TryCollect(Engine.Versions, moment.Id, snapshot.State, changed);
+            isComplete = Engine.ChangedPages.TryCollect(Engine.Versions, moment.Id, snapshot.State, changed);
         }
         finally
         {
@@ -310,7 +311,7 @@ internal sealed class ChangeRun(SuiteRun run) : IDisposable
     {
         _environment = StorageEnvironment.Open(_disk, _options);
         RecordedWork.Check(_environment, "after an opening");
-        Engine.Changes!.LimitBytes = 64 << 10;
+        Engine.ChangedPages!.LimitBytes = 64 << 10;
         _opened = _disk.TraceCount;
     }
 

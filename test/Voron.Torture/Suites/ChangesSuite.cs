@@ -19,7 +19,7 @@ internal sealed class ChangesSuite : Suite
     public override IReadOnlyList<string> NotCovered =>
     [
         "other threads than a flush, at one of three places within the search for changes: 'schedules' has them",
-        "a change log that cannot be written or read: ChangeTrackerTests",
+        "a change log that cannot be written or read: ChangedPageTrackerTests",
     ];
 
     public override void Run(SuiteRun run)

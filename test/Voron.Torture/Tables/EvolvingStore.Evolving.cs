@@ -156,7 +156,7 @@ internal sealed partial class EvolvingStore<TKey>
     private bool CanWrite()
     {
         using var reading = Environment.BeginRead();
-        return reading.OpenTable(Setting.Definition).Session.Binding.Refusal == null;
+        return reading.OpenTable(Setting.Definition).Bound.Binding.Refusal == null;
     }
 
     // Nothing of it is kept.

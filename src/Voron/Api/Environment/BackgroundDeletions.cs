@@ -28,7 +28,7 @@ internal sealed class BackgroundDeletions : ILayersAbove
     /// <summary>The number of tables with expiring rows whose definitions are kept.</summary>
     public int ExpiringTables => _tables.Expiring.Count;
 
-    object ILayersAbove.Companion => _tables;
+    object ILayersAbove.LayerObject => _tables;
 
     void ILayersAbove.OnRecorded(long bytes) => _retention.OnRecorded(bytes);
 

@@ -80,7 +80,7 @@ internal sealed class BackupCalls(OpenedEngine opened, LongCalls calls)
         BackupPoint? parent = null;
         if (options.Since is { } since)
         {
-            parent = _engine.Changes?.FindPoint(Unsafe.BitCast<Guid, RandomId>(since));
+            parent = _engine.ChangedPages?.FindPoint(Unsafe.BitCast<Guid, RandomId>(since));
             if (parent == null && !options.FallBackToFull)
             {
                 throw new BackupException(

@@ -199,7 +199,7 @@ public sealed class BackupSet
     private async ValueTask<BackupReport?> TryBuildOnAsync(StorageEnvironment environment, BackupOptions options, CancellationToken cancellationToken)
     {
         var shelf = await BackupShelf.ReadAsync(Directory, cancellationToken).ConfigureAwait(false);
-        var changes = environment.Internals.Engine.Changes;
+        var changes = environment.Internals.Engine.ChangedPages;
         var parent = shelf.Entries
             .Where(entry => entry.Chain.Count > 0 && changes?.FindPoint(Unsafe.BitCast<Guid, RandomId>(entry.Info!.BackupId)) != null)
             .OrderBy(entry => entry.Info!.TransactionId)

@@ -242,7 +242,7 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
         : writing.Transactions.IsOpen ? DescribeTransaction(writing.Writer)
         : "open";
 
-    private static string DescribeTransaction(Writer writer) =>
+    private static string DescribeTransaction(SingleWriter writer) =>
         $"open, write transaction {writer.TransactionId} for {Environment.TickCount64 - writer.Origin.BeganTick} ms, begun by thread {writer.BeganBy}";
 
     /// <summary>The environment as a debugger shows it, open or closed.</summary>

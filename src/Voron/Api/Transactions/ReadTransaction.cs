@@ -146,7 +146,7 @@ public readonly partial struct ReadTransaction : IDisposable
 
         // Another thread may have ended the transaction meanwhile, and have begun the next one with the same body.
         _body.ThrowIfEnded(_generation);
-        state = (T?)CommitStates.Find(attached, key);
+        state = (T?)AttachedObjects.Find(attached, key);
         return state != null;
     }
 

@@ -9,12 +9,12 @@ public readonly partial struct WriteTransaction
 {
     /// <summary>Describes the transaction by its id and its state. Any thread may call this at any time.</summary>
     public override string ToString() => _handle.OpenBody is { } body
-        ? $"write transaction {body.WritePages.Id}{(body.Scope.IsBroken ? " (broken: it can only be rolled back)" : "")}"
+        ? $"write transaction {body.WritePages.Id}{(body.Context.IsBroken ? " (broken: it can only be rolled back)" : "")}"
         : $"write transaction ({DescribeState()})";
 
     private string DescribeState() =>
         _handle.IsDefault ? "never begun"
-        : _handle.OpenBody is { } body ? (body.Scope.IsBroken ? "broken" : "open")
+        : _handle.OpenBody is { } body ? (body.Context.IsBroken ? "broken" : "open")
         : _handle.TransactionBody != null ? "its operation has returned"
         : "ended";
 
@@ -29,6 +29,6 @@ public readonly partial struct WriteTransaction
 
         public bool? IsGroupCommit => transaction._handle.OpenBody is { } body ? body.Operations.Number != 0 : null;
 
-        public Exception? BrokenBy => transaction._handle.OpenBody?.Scope.BrokenBy;
+        public Exception? BrokenBy => transaction._handle.OpenBody?.Context.BrokenBy;
     }
 }

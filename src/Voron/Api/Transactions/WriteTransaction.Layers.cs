@@ -22,8 +22,8 @@ public readonly partial struct WriteTransaction
     /// <summary>The time at which the transaction judges the expiry of rows, in milliseconds since 1970: the same until it ends.</summary>
     internal long Now => Body.ReadTime();
 
-    /// <inheritdoc cref="WriteScope.Break"/>
-    internal bool Break(Exception cause) => Body.Scope.Break(cause);
+    /// <inheritdoc cref="WriteContext.Break"/>
+    internal bool Break(Exception cause) => Body.Context.Break(cause);
 
     /// <summary>Opens a tree of entries by the bytes of its name, or creates it when there is none of that name.</summary>
     internal WriteTree CreateSystemTree(ReadOnlySpan<byte> name) => new(Body.CreateTree(name));
@@ -67,8 +67,8 @@ public readonly partial struct WriteTransaction
         return null;
     }
 
-    /// <inheritdoc cref="ILayersAbove.Companion"/>
-    internal object Companion => Body.Scope.Above!.Companion;
+    /// <inheritdoc cref="ILayersAbove.LayerObject"/>
+    internal object LayerObject => Body.Context.Above!.LayerObject;
 
     /// <summary>Makes a tree a source of a feed, which records its changes from here on. A failure breaks the transaction.</summary>
     /// <param name="tree">The tree.</param>
@@ -78,14 +78,14 @@ public readonly partial struct WriteTransaction
     internal void StartRecording(WriteTree tree, TreeRecording recording, ReadOnlySpan<byte> name)
     {
         var (body, open) = (Body, tree.Opened);
-        body.Scope.BeginChange();
+        body.Context.BeginChange();
         try
         {
             Sources(body).Add(open.StateAsIs.TreeId, recording, name);
             body.SetRecorded(open, isRecorded: true);
-            body.Scope.Recorder.RecordSource(open, begins: true);
+            body.Context.Recorder.RecordSource(open, begins: true);
         }
-        catch (Exception e) when (body.Scope.Break(e))
+        catch (Exception e) when (body.Context.Break(e))
         {
             throw;
         }
@@ -99,17 +99,17 @@ public readonly partial struct WriteTransaction
     internal void StopRecording(WriteTree tree, ushort feed, uint source)
     {
         var (body, open) = (Body, tree.Opened);
-        body.Scope.BeginChange();
+        body.Context.BeginChange();
         try
         {
-            body.Scope.Recorder.RecordSource(open, begins: false);
+            body.Context.Recorder.RecordSource(open, begins: false);
             body.SetRecorded(open, isRecorded: false);
             var sources = Sources(body);
             sources.End(feed, source, body.WritePages.Id);
             sources.Forget(open.StateAsIs.TreeId);
-            body.Scope.Recorder.BeginEpoch();
+            body.Context.Recorder.BeginEpoch();
         }
-        catch (Exception e) when (body.Scope.Break(e))
+        catch (Exception e) when (body.Context.Break(e))
         {
             throw;
         }
@@ -119,7 +119,7 @@ public readonly partial struct WriteTransaction
     internal void UnmarkRecorded(WriteTree tree) => Body.SetRecorded(tree.Opened, isRecorded: false);
 
     /// <summary>Notes that the caller has changed entries of recorded trees in the tree of feeds.</summary>
-    internal void NoteRecordingsChanged() => Body.Scope.Recorder.BeginEpoch();
+    internal void NoteRecordingsChanged() => Body.Context.Recorder.BeginEpoch();
 
     /// <summary>Deletes a system tree, and frees its pages.</summary>
     internal bool DeleteSystemTree(ReadOnlySpan<byte> name) => Body.DeleteTree(name);

@@ -147,7 +147,7 @@ public readonly partial struct WriteTransaction : IDisposable
         where T : class
     {
         ArgumentNullException.ThrowIfNull(key);
-        Body.Scope.SetState(key, state);
+        Body.Context.SetState(key, state);
     }
 
     /// <summary>
@@ -162,7 +162,7 @@ public readonly partial struct WriteTransaction : IDisposable
         where T : class
     {
         ArgumentNullException.ThrowIfNull(key);
-        state = (T?)CommitStates.Find(Body.Scope.States, key);
+        state = (T?)AttachedObjects.Find(Body.Context.Attached, key);
         return state != null;
     }
 

@@ -122,7 +122,7 @@ public readonly partial struct IdTree
     {
         if (_tree is not { IsDropped: false } tree || tree.Generation != _generation)
             return $"id tree ({(_tree == null ? "never opened" : "ended")})";
-        var waiting = tree.HasPuts ? ", and changes that wait to be applied" : "";
+        var waiting = tree.HasWaitingPuts ? ", and changes that wait to be applied" : "";
         return $"id tree {KeyText.Of(tree.Name)} with {tree.StateAsIs.EntryCount} keys and {tree.StateAsIs.NestedValues} ids{waiting}";
     }
 

@@ -14,7 +14,7 @@ public readonly partial struct Tree
     {
         if (OpenedOrNull is not { } tree)
             return $"tree ({DescribeState()})";
-        var waiting = tree.HasPuts ? ", and puts that wait to be applied" : "";
+        var waiting = tree.HasWaitingPuts ? ", and puts that wait to be applied" : "";
         return $"tree {KeyText.Of(tree.Name)} with {tree.StateAsIs.EntryCount} entries{waiting}";
     }
 
@@ -33,7 +33,7 @@ public readonly partial struct Tree
         /// <summary>Null when the tree is not open, like all properties below.</summary>
         public string? Name => tree.OpenedOrNull is { } opened ? KeyText.Of(opened.Name) : null;
 
-        public bool? HasWaitingPuts => tree.OpenedOrNull?.HasPuts;
+        public bool? HasWaitingPuts => tree.OpenedOrNull?.HasWaitingPuts;
 
         /// <summary>The numbers of entries and pages, without the waiting puts.</summary>
         public TreeStatistics? Statistics => tree.OpenedOrNull?.StateAsIs is { } state

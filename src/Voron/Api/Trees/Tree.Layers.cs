@@ -9,7 +9,7 @@ namespace Voron;
 public readonly partial struct Tree
 {
     /// <summary>An object that a layer above has attached to the open tree, which keeps it even as another tree in the next transaction.</summary>
-    internal object? Companion => Opened.Companion;
+    internal object? LayerObject => Opened.LayerObject;
 
     /// <summary>The id of the tree.</summary>
     internal uint TreeId => Opened.StateAsIs.TreeId;
@@ -38,8 +38,8 @@ public readonly partial struct Tree
     /// <exception cref="InvalidOperationException">The tree has been deleted in this transaction.</exception>
     internal void RequireOpen() => _ = Opened;
 
-    /// <summary>Attaches a <see cref="Companion"/>.</summary>
-    internal void Attach(object companion) => Opened.Companion = companion;
+    /// <summary>Attaches a <see cref="LayerObject"/>.</summary>
+    internal void Attach(object companion) => Opened.LayerObject = companion;
 
     /// <inheritdoc cref="OpenTree.Listen"/>
     internal void Listen(IEntryListener listener) => Opened.Listen(listener);
@@ -54,7 +54,7 @@ public readonly partial struct Tree
     /// <exception cref="InvalidOperationException">An operation of the transaction has failed midway.</exception>
     internal void ThrowIfBroken() => _tree.Owner.Write!.ThrowIfBroken();
 
-    /// <inheritdoc cref="WriteScope.Break"/>
+    /// <inheritdoc cref="WriteContext.Break"/>
     internal bool Break(Exception cause) => _tree.Owner.Write!.Break(cause);
 
     /// <summary>Records that a row was inserted. If that fails, the caller breaks the transaction.</summary>

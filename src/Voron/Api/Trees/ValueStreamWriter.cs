@@ -14,7 +14,7 @@ internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
     /// <summary>The maximum number of bytes to read at a time.</summary>
     public const int LargestReadBytes = 128 << 10;
 
-    private readonly WriteScope _write;
+    private readonly WriteContext _write;
     private readonly OpenTree _tree;
     private readonly ValueBuilder _value = new();
     private readonly long _maxBytes;
@@ -53,8 +53,8 @@ internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
         Exception? failure = null;
         try
         {
-            _write.Operation.Ensure();
-            _write.Puts.Add(this);
+            _write.OperationSavepoint.Ensure();
+            _write.UnfinishedPuts.Add(this);
             var length = await new ValuePipe(pipe, _maxBytes, "value").ReadAllAsync(this, cancellationToken).ConfigureAwait(false);
             Store();
             return length;
@@ -67,7 +67,7 @@ internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
         }
         finally
         {
-            _write.Puts.Remove(this);
+            _write.UnfinishedPuts.Remove(this);
             _value.End();
             await pipe.CompleteAsync(failure).ConfigureAwait(false);
         }
@@ -76,7 +76,7 @@ internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
     /// <inheritdoc/>
     public void Undo(Exception reason)
     {
-        _write.Puts.Exclusion.AssertHeld();
+        _write.UnfinishedPuts.Exclusion.AssertHeld();
         _undone = reason;
         _value.Forget();
 
@@ -87,18 +87,18 @@ internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
     /// <inheritdoc/>
     public void ThrowIfUndone()
     {
-        _write.Puts.Exclusion.AssertHeld();
+        _write.UnfinishedPuts.Exclusion.AssertHeld();
         if (_undone != null)
             throw _undone;
     }
 
     /// <inheritdoc/>
-    public void ThrowIfEnded() => _write.Puts.ThrowIfUndone(this);
+    public void ThrowIfEnded() => _write.UnfinishedPuts.ThrowIfUndone(this);
 
     /// <inheritdoc/>
     public ValueTask TakeAsync(ReadOnlySequence<byte> bytes, long total, bool isLast, CancellationToken cancellationToken)
     {
-        using (_write.Puts.Exclusion.Enter())
+        using (_write.UnfinishedPuts.Exclusion.Enter())
         {
             ThrowIfUndone();
             foreach (var segment in bytes)
@@ -110,7 +110,7 @@ internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
 
     private void Store()
     {
-        using (_write.Puts.Exclusion.Enter())
+        using (_write.UnfinishedPuts.Exclusion.Enter())
         {
             ThrowIfUndone();
             _value.Store(_key.Span);
@@ -119,7 +119,7 @@ internal sealed class ValueStreamWriter : IUnfinishedPut, IValueSink
 
     private void Discard()
     {
-        using (_write.Puts.Exclusion.Enter())
+        using (_write.UnfinishedPuts.Exclusion.Enter())
         {
             // A put that was undone holds no pages any more.
             if (_undone == null)

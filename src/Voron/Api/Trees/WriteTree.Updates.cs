@@ -159,7 +159,7 @@ public readonly partial struct WriteTree
         entry.CopyValueTo(oldValue, nameof(oldValue));
         tree.ThrowIfClosed(_tree.Generation);
         tree.Owner.Write!.ThrowIfBroken();
-        if (tree.StateAsIs.ChangeCount != changes || tree.HasPuts)
+        if (tree.StateAsIs.ChangeCount != changes || tree.HasWaitingPuts)
             throw new InvalidOperationException("The buffer writer for the old value has changed the tree, which it must not do.");
         return true;
     }

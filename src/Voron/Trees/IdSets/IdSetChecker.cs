@@ -138,8 +138,8 @@ internal sealed unsafe class IdSetChecker(ITreeCheckHost host, Action<string> re
         {
             var entry = IdPage.Entries(page)[i];
             Ids += entry.Count;
-            if (!IdBlock.TryUnpack(page + entry.Place, entry.Room, entry.Shape, entry.First, ids)
-                || !IdBlock.TryUnpackPayloads(page + entry.Place, entry.Room, entry.Shape, payloads))
+            if (!IdBlock.TryUnpack(page + entry.Place, entry.Capacity, entry.Shape, entry.First, ids)
+                || !IdBlock.TryUnpackPayloads(page + entry.Place, entry.Capacity, entry.Shape, payloads))
             {
                 report($"page {number}: block {i} has ids above {long.MaxValue}");
                 continue;

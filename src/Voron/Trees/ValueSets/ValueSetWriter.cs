@@ -12,8 +12,8 @@ namespace Voron.Trees.ValueSets;
 
 /// <summary>Changes the sets in a tree of value sets, each stored under its key.</summary>
 /// <remarks>
-/// A set is stored in its leaf while it fits into the largest room. After that, its values move to the companion. They return when they would take at
-/// most a quarter of that room, or when one value remains, so that no set alternates between the two forms. When a set becomes empty, its key is
+/// A set is stored in its leaf while it fits into the largest record. After that, its values move to the companion. They return when they would take at
+/// most a quarter of that record, or when one value remains, so that no set alternates between the two forms. When a set becomes empty, its key is
 /// deleted from the tree. The header of the tree counts the values of all sets. A failure can leave the two trees half changed: the transaction, or
 /// its savepoint, must be rolled back.
 /// </remarks>
@@ -190,7 +190,7 @@ internal unsafe ref struct ValueSetWriter
         Span<byte> copy = stackalloc byte[other.Length];
         other.CopyTo(copy);
         var bytes = (int)ValueSetLayout.FewBytes(2, copy.Length + _value.Length);
-        if (bytes > ValueSetLayout.MaxRoom(_pages.PageSize))
+        if (bytes > ValueSetLayout.MaxCapacity(_pages.PageSize))
         {
             var set = BeginLarge();
             Append(ref set, order < 0 ? copy : _value);
@@ -199,11 +199,11 @@ internal unsafe ref struct ValueSetWriter
             return true;
         }
 
-        Span<byte> room = stackalloc byte[ValueSetLayout.RoomFor(bytes)];
-        FewValuesEditor.Begin(room);
-        FewValuesEditor.TryInsert(_pages, room, 0, copy);
-        FewValuesEditor.TryInsert(_pages, room, order < 0 ? 1 : 0, _value);
-        Store(room);
+        Span<byte> record = stackalloc byte[ValueSetLayout.CapacityFor(bytes)];
+        FewValuesEditor.Begin(record);
+        FewValuesEditor.TryInsert(_pages, record, 0, copy);
+        FewValuesEditor.TryInsert(_pages, record, order < 0 ? 1 : 0, _value);
+        Store(record);
         return true;
     }
 
@@ -214,26 +214,26 @@ internal unsafe ref struct ValueSetWriter
         if (index >= 0)
             return false;
         index = ~index;
-        Span<byte> room = stackalloc byte[ValueSetLayout.MostRoom];
-        room = room[..few.Length];
-        few.CopyTo(room);
-        if (FewValuesEditor.TryInsert(_pages, room, index, _value))
+        Span<byte> record = stackalloc byte[ValueSetLayout.MostCapacity];
+        record = record[..few.Length];
+        few.CopyTo(record);
+        if (FewValuesEditor.TryInsert(_pages, record, index, _value))
         {
-            Store(room);
+            Store(record);
             return true;
         }
 
-        var bytes = FewValues.UsedBytes(room) + _value.Length + FewValuesHeader.BytesOfValue;
-        if (bytes > ValueSetLayout.MaxRoom(_pages.PageSize))
+        var bytes = FewValues.UsedBytes(record) + _value.Length + FewValuesHeader.BytesOfValue;
+        if (bytes > ValueSetLayout.MaxCapacity(_pages.PageSize))
         {
-            MoveToCompanion(room, index);
+            MoveToCompanion(record, index);
             return true;
         }
 
-        Span<byte> larger = stackalloc byte[ValueSetLayout.RoomFor(bytes)];
-        FewValuesEditor.Copy(_pages, room, larger);
+        Span<byte> larger = stackalloc byte[ValueSetLayout.CapacityFor(bytes)];
+        FewValuesEditor.Copy(_pages, record, larger);
         if (!FewValuesEditor.TryInsert(_pages, larger, index, _value))
-            ValueSetErrors.ThrowSum(_pages, FewValues.Count(room), room.Length);
+            ValueSetErrors.ThrowSum(_pages, FewValues.Count(record), record.Length);
         Store(larger);
         return true;
     }
@@ -260,19 +260,19 @@ internal unsafe ref struct ValueSetWriter
             return true;
         }
 
-        Span<byte> room = stackalloc byte[ValueSetLayout.MostRoom];
-        room = room[..few.Length];
-        few.CopyTo(room);
-        FewValuesEditor.Remove(_pages, room, index);
-        var used = FewValues.UsedBytes(room);
-        if (room.Length > ValueSetLayout.LeastRoom && used <= room.Length / 4)
+        Span<byte> record = stackalloc byte[ValueSetLayout.MostCapacity];
+        record = record[..few.Length];
+        few.CopyTo(record);
+        FewValuesEditor.Remove(_pages, record, index);
+        var used = FewValues.UsedBytes(record);
+        if (record.Length > ValueSetLayout.LeastCapacity && used <= record.Length / 4)
         {
-            Span<byte> smaller = stackalloc byte[ValueSetLayout.RoomFor(2 * used)];
-            FewValuesEditor.Copy(_pages, room, smaller);
-            room = smaller;
+            Span<byte> smaller = stackalloc byte[ValueSetLayout.CapacityFor(2 * used)];
+            FewValuesEditor.Copy(_pages, record, smaller);
+            record = smaller;
         }
 
-        Store(room);
+        Store(record);
         return true;
     }
 
@@ -294,8 +294,8 @@ internal unsafe ref struct ValueSetWriter
     /// <summary>Moves the values of a large set that has become small into the leaf.</summary>
     private readonly void MoveToLeaf(in LargeSetReference set)
     {
-        Span<byte> room = stackalloc byte[ValueSetLayout.RoomFor((int)ValueSetLayout.FewBytes(set.Count, set.Bytes))];
-        FewValuesEditor.Begin(room);
+        Span<byte> record = stackalloc byte[ValueSetLayout.CapacityFor((int)ValueSetLayout.FewBytes(set.Count, set.Bytes))];
+        FewValuesEditor.Begin(record);
         var prefix = LargeKey(set.Number, stackalloc byte[ValueSetLayout.NumberBytes + _value.Length])[..ValueSetLayout.NumberBytes];
         var cursor = new TreeCursor();
         cursor.Open(Companion, _pages, canChange: false);
@@ -304,12 +304,12 @@ internal unsafe ref struct ValueSetWriter
         for (var found = cursor.Seek(prefix); found && cursor.Key.StartsWith(prefix); found = cursor.MoveNext())
         {
             last = cursor.Key[ValueSetLayout.NumberBytes..];
-            if (count >= set.Count || last.IsEmpty || !FewValuesEditor.TryInsert(_pages, room, count++, last))
+            if (count >= set.Count || last.IsEmpty || !FewValuesEditor.TryInsert(_pages, record, count++, last))
                 ValueSetErrors.ThrowCount(_pages, set);
         }
 
         cursor.Close();
-        if (count != set.Count || FewValues.UsedBytes(room) != ValueSetLayout.FewBytes(set.Count, set.Bytes))
+        if (count != set.Count || FewValues.UsedBytes(record) != ValueSetLayout.FewBytes(set.Count, set.Bytes))
             ValueSetErrors.ThrowCount(_pages, set);
         Span<byte> only = stackalloc byte[last.Length];
         last.CopyTo(only);
@@ -317,21 +317,21 @@ internal unsafe ref struct ValueSetWriter
         if (count == 1)
             StoreOne(only);
         else
-            Store(room);
+            Store(record);
     }
 
-    /// <summary>Moves the values of a room and the new value to the companion.</summary>
-    private readonly void MoveToCompanion(ReadOnlySpan<byte> room, int index)
+    /// <summary>Moves the values of a record and the new value to the companion.</summary>
+    private readonly void MoveToCompanion(ReadOnlySpan<byte> record, int index)
     {
         var set = BeginLarge();
-        for (var i = 0; i < FewValues.Count(room); i++)
+        for (var i = 0; i < FewValues.Count(record); i++)
         {
             if (i == index)
                 Append(ref set, _value);
-            Append(ref set, FewValues.ValueAt(_pages, room, i));
+            Append(ref set, FewValues.ValueAt(_pages, record, i));
         }
 
-        if (index == FewValues.Count(room))
+        if (index == FewValues.Count(record))
             Append(ref set, _value);
         StoreLarge(set);
     }

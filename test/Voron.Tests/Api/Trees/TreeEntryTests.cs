@@ -299,11 +299,11 @@ public sealed class TreeEntryTests : IDisposable
         FaultTestKit.Put(_environment, 1, [1, 2]);
         using var reading = _environment.BeginRead();
         var tree = reading.OpenTree(FaultTestKit.TreeName);
-        FluentActions.Invoking(() => tree.TryGet(FaultTestKit.Key(1), new Meddler(() => { }) { RoomBytes = 0 }))
+        FluentActions.Invoking(() => tree.TryGet(FaultTestKit.Key(1), new Meddler(() => { }) { CapacityBytes = 0 }))
             .Should().Throw<ArgumentException>().WithParameterName("destination");
         var failing = new Meddler(() => throw new TimeoutException());
         FluentActions.Invoking(() => tree.TryGet(FaultTestKit.Key(1), failing)).Should().Throw<TimeoutException>();
-        var slow = new Meddler(() => { }) { RoomBytes = 1 };
+        var slow = new Meddler(() => { }) { CapacityBytes = 1 };
         tree.TryGet(FaultTestKit.Key(1), slow).Should().BeTrue("a writer with less room than it is asked for gets the value in more pieces");
         slow.Written.Should().Equal(1, 2);
     }
@@ -356,7 +356,7 @@ public sealed class TreeEntryTests : IDisposable
         private readonly List<byte> _written = [];
         private byte[] _buffer = [];
 
-        public int RoomBytes { get; init; } = int.MaxValue;
+        public int CapacityBytes { get; init; } = int.MaxValue;
 
         public IEnumerable<byte> Written => _written;
 
@@ -364,9 +364,9 @@ public sealed class TreeEntryTests : IDisposable
 
         public Memory<byte> GetMemory(int sizeHint = 0)
         {
-            if (_written.Count > 0 || RoomBytes < int.MaxValue || sizeHint < 100)
+            if (_written.Count > 0 || CapacityBytes < int.MaxValue || sizeHint < 100)
                 action();
-            return _buffer = new byte[Math.Min(sizeHint, RoomBytes)];
+            return _buffer = new byte[Math.Min(sizeHint, CapacityBytes)];
         }
 
         public Span<byte> GetSpan(int sizeHint = 0) => GetMemory(sizeHint).Span;

@@ -66,8 +66,8 @@ public sealed unsafe class IdBlockTests
     {
         var random = new Random(TestSeed.Choose());
         using var edge = new EdgedBlock();
-        var room = new IdBlockShape(1, width, 8, IsTail: true).Room;
-        room.Should().Be(new IdBlockShape(MaxIds, width, 8, IsTail: true).Room);
+        var room = new IdBlockShape(1, width, 8, IsTail: true).Capacity;
+        room.Should().Be(new IdBlockShape(MaxIds, width, 8, IsTail: true).Capacity);
         var tail = edge.Last(room);
         new Span<byte>(tail, room).Clear();
         List<long> ids = [random.Next(100)];

@@ -21,7 +21,7 @@ public sealed unsafe class IdPageTests
         ["too many holes"] = (header, _) => header->HoleBytes++,
         ["a block in the header"] = (_, entries) => entries[1].Place = 16,
         ["a block at an odd place"] = (_, entries) => entries[1].Place += 8,
-        ["a block that leaves the page"] = (_, entries) => entries[0].RoomUnits = 255,
+        ["a block that leaves the page"] = (_, entries) => entries[0].CapacityUnits = 255,
         ["a block behind the page"] = (_, entries) => entries[1].Place = 65_520,
         ["two blocks in one place"] = (_, entries) => entries[1].Place = entries[0].Place,
         ["gaps too wide for the room"] = (_, entries) => entries[1].GapWidth = 63,
@@ -36,7 +36,7 @@ public sealed unsafe class IdPageTests
         ["a tail in the middle"] = (_, entries) => entries[1].Flags = IdBlockEntry.TailFlag,
         ["a tail of odd width"] = (header, entries) => entries[header->EntryCount - 1].GapWidth = 17,
         ["a tail of odd payloads"] = (header, entries) => entries[header->EntryCount - 1].PayloadWidth = 7,
-        ["a tail without room"] = (header, entries) => entries[header->EntryCount - 1].RoomUnits--,
+        ["a tail without room"] = (header, entries) => entries[header->EntryCount - 1].CapacityUnits--,
         ["an unknown flag"] = (_, entries) => entries[1].Flags = 2,
     };
 

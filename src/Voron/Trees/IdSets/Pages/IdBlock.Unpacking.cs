@@ -19,16 +19,16 @@ internal static unsafe partial class IdBlock
 
     /// <summary>Unpacks the ids of a block.</summary>
     /// <param name="block">The block.</param>
-    /// <param name="room">The number of bytes in the block.</param>
+    /// <param name="capacity">The number of bytes in the block.</param>
     /// <param name="shape">Its shape, which may be impossible.</param>
     /// <param name="first">The first id.</param>
     /// <param name="ids">Receives the ids; has room for <see cref="MaxIds"/> of them.</param>
     /// <returns>
     /// False if the block is malformed: the shape does not fit into it, the first id is negative, or an id would exceed the largest possible one.
     /// </returns>
-    public static bool TryUnpack(byte* block, int room, in IdBlockShape shape, long first, long* ids)
+    public static bool TryUnpack(byte* block, int capacity, in IdBlockShape shape, long first, long* ids)
     {
-        if (!shape.FitsIn(room) || first < 0)
+        if (!shape.FitsIn(capacity) || first < 0)
             return false;
         ids[0] = first;
         var gaps = shape.Count - 1;
@@ -39,11 +39,11 @@ internal static unsafe partial class IdBlock
         }
         else if (shape.GapWidth <= MaxNarrowWidth)
         {
-            UnpackNarrow(block, room, shape, ids);
+            UnpackNarrow(block, capacity, shape, ids);
         }
         else
         {
-            return TryUnpackWide(block, room, shape, ids);
+            return TryUnpackWide(block, capacity, shape, ids);
         }
 
         // The sum of narrow gaps cannot wrap around: if any id exceeds the largest possible one, so does the last.
@@ -52,13 +52,13 @@ internal static unsafe partial class IdBlock
 
     /// <summary>Unpacks the payloads of a block.</summary>
     /// <param name="block">The block.</param>
-    /// <param name="room">The number of bytes in the block.</param>
+    /// <param name="capacity">The number of bytes in the block.</param>
     /// <param name="shape">Its shape, which may be impossible.</param>
     /// <param name="payloads">Receives the payloads; has room for <see cref="MaxIds"/> of them.</param>
     /// <returns>False if the shape does not fit into the block.</returns>
-    public static bool TryUnpackPayloads(byte* block, int room, in IdBlockShape shape, byte* payloads)
+    public static bool TryUnpackPayloads(byte* block, int capacity, in IdBlockShape shape, byte* payloads)
     {
-        if (!shape.FitsIn(room))
+        if (!shape.FitsIn(capacity))
             return false;
         var source = block + shape.PayloadOffset;
         switch (shape.PayloadWidth)
@@ -70,7 +70,7 @@ internal static unsafe partial class IdBlock
                 new ReadOnlySpan<byte>(source, shape.Count).CopyTo(new Span<byte>(payloads, shape.Count));
                 break;
             default:
-                UnpackPayloads(block, room, shape, payloads);
+                UnpackPayloads(block, capacity, shape, payloads);
                 break;
         }
 
@@ -78,11 +78,11 @@ internal static unsafe partial class IdBlock
     }
 
     [SkipLocalsInit]
-    private static void UnpackNarrow(byte* block, int room, in IdBlockShape shape, long* ids)
+    private static void UnpackNarrow(byte* block, int capacity, in IdBlockShape shape, long* ids)
     {
         var width = shape.GapWidth;
         var gaps = shape.Count - 1;
-        var inside = room < sizeof(ulong) ? 0 : Math.Min(gaps, ((room - sizeof(ulong)) * 8 + 7) / width + 1);
+        var inside = capacity < sizeof(ulong) ? 0 : Math.Min(gaps, ((capacity - sizeof(ulong)) * 8 + 7) / width + 1);
         AddGaps(block, 0, width, inside, ids);
         if (inside == gaps)
             return;
@@ -129,7 +129,7 @@ internal static unsafe partial class IdBlock
 
     // A wide gap spans up to nine bytes. Wide gaps occur in sets with few ids or with random ids.
     [SkipLocalsInit]
-    private static bool TryUnpackWide(byte* block, int room, in IdBlockShape shape, long* ids)
+    private static bool TryUnpackWide(byte* block, int capacity, in IdBlockShape shape, long* ids)
     {
         const int most = sizeof(ulong) + 1;
         var width = shape.GapWidth;
@@ -141,7 +141,7 @@ internal static unsafe partial class IdBlock
             var bit = i * width;
             var from = bit >> 3;
             var source = block + from;
-            if (from + most > room)
+            if (from + most > capacity)
             {
                 CopyEnd(end, 2 * sizeof(ulong), source, Math.Min(most, shape.GapBytes - from));
                 source = end;
@@ -163,7 +163,7 @@ internal static unsafe partial class IdBlock
     }
 
     [SkipLocalsInit]
-    private static void UnpackPayloads(byte* block, int room, in IdBlockShape shape, byte* payloads)
+    private static void UnpackPayloads(byte* block, int capacity, in IdBlockShape shape, byte* payloads)
     {
         var width = shape.PayloadWidth;
         var mask = 0x0101010101010101UL * ((1u << width) - 1);
@@ -174,7 +174,7 @@ internal static unsafe partial class IdBlock
         for (var i = 0; i < shape.Count; i += 8, at += width)
         {
             var source = block + at;
-            if (at + sizeof(ulong) > room)
+            if (at + sizeof(ulong) > capacity)
             {
                 CopyEnd(end, 2 * sizeof(ulong), source, Math.Min(sizeof(ulong), shape.Size - at));
                 source = end;

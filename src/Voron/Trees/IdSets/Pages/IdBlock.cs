@@ -32,7 +32,7 @@ internal static unsafe partial class IdBlock
         fixed (byte* firstPayload = payloads)
         {
             for (var from = 0; from < ids.Length; from += MaxIds)
-                bytes += IdBlockEntry.Size + Measure(first + from, firstPayload + from, Math.Min(MaxIds, ids.Length - from)).Room;
+                bytes += IdBlockEntry.Size + Measure(first + from, firstPayload + from, Math.Min(MaxIds, ids.Length - from)).Capacity;
         }
 
         return bytes;
@@ -60,7 +60,7 @@ internal static unsafe partial class IdBlock
             bits.Add((ulong)(ids[i] - ids[i - 1] - 1), shape.GapWidth);
         bits.End();
         if (shape.IsTail)
-            ClearGapRoom(block, shape);
+            ClearGaps(block, shape);
         if (shape.PayloadWidth == 0)
             return;
 
@@ -86,7 +86,7 @@ internal static unsafe partial class IdBlock
     }
 
     // The bytes between gaps and payloads are part of the block. Clearing them makes blocks with the same ids and payloads equal.
-    private static void ClearGapRoom(byte* block, in IdBlockShape shape) =>
+    private static void ClearGaps(byte* block, in IdBlockShape shape) =>
         new Span<byte>(block + shape.GapBytes, shape.PayloadOffset - shape.GapBytes).Clear();
 
     private static int Width(ulong bits) => 64 - BitOperations.LeadingZeroCount(bits);

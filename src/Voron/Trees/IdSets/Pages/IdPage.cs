@@ -88,7 +88,7 @@ internal static unsafe class IdPage
     {
         ref readonly var entry = ref Entries(page)[index];
         var count = entry.Count;
-        if (!IdBlock.TryUnpack(page + entry.Place, entry.Room, entry.Shape, entry.First, ids)
+        if (!IdBlock.TryUnpack(page + entry.Place, entry.Capacity, entry.Shape, entry.First, ids)
             || (index + 1 < Count(page) && ids[count - 1] >= Entries(page)[index + 1].First))
             IdSetErrors.ThrowBlock(reader, page, index, entry);
         return count;
@@ -99,7 +99,7 @@ internal static unsafe class IdPage
     public static void UnpackPayloads(PageReader reader, byte* page, int index, byte* payloads)
     {
         ref readonly var entry = ref Entries(page)[index];
-        if (!IdBlock.TryUnpackPayloads(page + entry.Place, entry.Room, entry.Shape, payloads))
+        if (!IdBlock.TryUnpackPayloads(page + entry.Place, entry.Capacity, entry.Shape, payloads))
             IdSetErrors.ThrowBlock(reader, page, index, entry);
     }
 

@@ -12,11 +12,11 @@ namespace Voron.Trees.IdSets.Pages;
 /// </remarks>
 internal static unsafe class IdPageEditor
 {
-    private const int Unit = IdBlockShape.RoomUnit;
+    private const int Unit = IdBlockShape.CapacityUnit;
     private const int WordBits = 64;
     private const int MaxNewBlocks = 2;
 
-    // The most unused room that a shrunken block keeps.
+    // The most unused capacity that a shrunken block keeps.
     private const int MostSlack = 4 * Unit;
 
     private const int HeaderCountOffset = 48;
@@ -43,15 +43,15 @@ internal static unsafe class IdPageEditor
     {
         var blocks = content.Blocks;
         Span<IdBlockShape> shapes = stackalloc IdBlockShape[MaxNewBlocks];
-        var rooms = 0;
+        var capacity = 0;
         for (var i = 0; i < blocks; i++)
         {
             shapes[i] = content.Shape(i);
-            rooms += shapes[i].Room;
+            capacity += shapes[i].Capacity;
         }
 
         var entries = IdPage.Entries(page.Bytes);
-        if (blocks == 1 && removed == 1 && entries[index].Room - rooms is >= 0 and <= MostSlack)
+        if (blocks == 1 && removed == 1 && entries[index].Capacity - capacity is >= 0 and <= MostSlack)
         {
             Write(page, index, shapes[0], content, 0);
             return true;
@@ -59,15 +59,15 @@ internal static unsafe class IdPageEditor
 
         var freed = 0;
         for (var i = index; i < index + removed; i++)
-            freed += entries[i].Room;
+            freed += entries[i].Capacity;
         var added = (blocks - removed) * IdBlockEntry.Size;
-        if (Gap(page.Bytes, pageSize) + page.Header->HoleBytes + freed < rooms + added)
+        if (Gap(page.Bytes, pageSize) + page.Header->HoleBytes + freed < capacity + added)
             return false;
 
         MakeEntries(page, pageSize, index, removed, blocks);
         for (var i = 0; i < blocks; i++)
         {
-            Place(page, pageSize, index + i, shapes[i].Room);
+            Place(page, pageSize, index + i, shapes[i].Capacity);
             Write(page, index + i, shapes[i], content, i);
         }
 
@@ -109,7 +109,7 @@ internal static unsafe class IdPageEditor
     {
         var needed = (to - from) * IdBlockEntry.Size;
         for (var i = from; i < to; i++)
-            needed += IdPage.Entries(source)[i].Room;
+            needed += IdPage.Entries(source)[i].Capacity;
         if (Gap(target.Bytes, pageSize) < needed)
             Compact(target, pageSize);
         Debug.Assert(Gap(target.Bytes, pageSize) >= needed, "The page must have room: the caller has counted the bytes.");
@@ -117,12 +117,12 @@ internal static unsafe class IdPageEditor
         {
             var entry = IdPage.Entries(source)[i];
             var index = IdPage.Count(target.Bytes);
-            var place = IdPage.HeapStart(target.Bytes, pageSize) - entry.Room;
-            Unsafe.CopyBlockUnaligned(target.Bytes + place, source + entry.Place, (uint)entry.Room);
-            target.MarkDirty(place, entry.Room);
+            var place = IdPage.HeapStart(target.Bytes, pageSize) - entry.Capacity;
+            Unsafe.CopyBlockUnaligned(target.Bytes + place, source + entry.Place, (uint)entry.Capacity);
+            target.MarkDirty(place, entry.Capacity);
             target.Header->HeapStart = unchecked((ushort)place);
             target.Header->EntryCount++;
-            entry.Place = (ushort)(entry.Room == 0 ? 0 : place);
+            entry.Place = (ushort)(entry.Capacity == 0 ? 0 : place);
             IdPage.Entries(target.Bytes)[index] = entry;
             MarkEntries(target, index, 1);
         }
@@ -144,7 +144,7 @@ internal static unsafe class IdPageEditor
         var half = IdPage.UsedBytes(page, pageSize) / 2;
         var at = 0;
         for (var bytes = 0; bytes < half; at++)
-            bytes += entries[at].Room + IdBlockEntry.Size;
+            bytes += entries[at].Capacity + IdBlockEntry.Size;
         return Math.Clamp(at, 1, IdPage.Count(page) - 1);
     }
 
@@ -171,7 +171,7 @@ internal static unsafe class IdPageEditor
         var entries = IdPage.Entries(page.Bytes);
         var count = IdPage.Count(page.Bytes);
         for (var i = index; i < index + removed; i++)
-            (entries[i].Place, entries[i].RoomUnits) = (0, 0);
+            (entries[i].Place, entries[i].CapacityUnits) = (0, 0);
         MarkEntries(page, index, removed);
         Recount(page, pageSize);
         if (Gap(page.Bytes, pageSize) < (added - removed) * IdBlockEntry.Size)
@@ -192,28 +192,28 @@ internal static unsafe class IdPageEditor
     }
 
     /// <summary>Gives a block room in the gap or in a hole. The page has enough free bytes, but perhaps not contiguously.</summary>
-    private static void Place(in WritablePage page, int pageSize, int index, int room)
+    private static void Place(in WritablePage page, int pageSize, int index, int capacity)
     {
-        if (room == 0)
+        if (capacity == 0)
             return;
         var place = 0;
-        if (Gap(page.Bytes, pageSize) < room && page.Header->HoleBytes >= room)
-            place = FindHole(page.Bytes, pageSize, room);
-        if (place == 0 && Gap(page.Bytes, pageSize) < room)
+        if (Gap(page.Bytes, pageSize) < capacity && page.Header->HoleBytes >= capacity)
+            place = FindHole(page.Bytes, pageSize, capacity);
+        if (place == 0 && Gap(page.Bytes, pageSize) < capacity)
             Compact(page, pageSize);
         if (place == 0)
-            place = IdPage.HeapStart(page.Bytes, pageSize) - room;
+            place = IdPage.HeapStart(page.Bytes, pageSize) - capacity;
         Debug.Assert(place >= PageHeader.Size + IdPage.Count(page.Bytes) * IdBlockEntry.Size, "The page must have room: the bytes have been counted.");
         ref var entry = ref IdPage.Entries(page.Bytes)[index];
         entry.Place = (ushort)place;
-        entry.RoomUnits = (byte)(room / Unit);
+        entry.CapacityUnits = (byte)(capacity / Unit);
         MarkEntries(page, index, 1);
         Recount(page, pageSize);
     }
 
     /// <summary>Returns the offset of the first hole with room for that many bytes, above the lowest block; 0 if there is none.</summary>
     [SkipLocalsInit]
-    private static int FindHole(byte* page, int pageSize, int room)
+    private static int FindHole(byte* page, int pageSize, int capacity)
     {
         var words = pageSize / Unit / WordBits;
         var taken = stackalloc ulong[words];
@@ -222,7 +222,7 @@ internal static unsafe class IdPageEditor
         for (var i = 0; i < IdPage.Count(page); i++)
         {
             var first = entries[i].Place / Unit;
-            for (var unit = first; unit < first + entries[i].RoomUnits; unit++)
+            for (var unit = first; unit < first + entries[i].CapacityUnits; unit++)
                 taken[unit / WordBits] |= 1UL << (unit % WordBits);
         }
 
@@ -230,8 +230,8 @@ internal static unsafe class IdPageEditor
         for (var unit = IdPage.HeapStart(page, pageSize) / Unit; unit < pageSize / Unit; unit++)
         {
             free = (taken[unit / WordBits] >> (unit % WordBits) & 1) == 0 ? free + 1 : 0;
-            if (free * Unit == room)
-                return (unit + 1) * Unit - room;
+            if (free * Unit == capacity)
+                return (unit + 1) * Unit - capacity;
         }
 
         return 0;
@@ -246,10 +246,10 @@ internal static unsafe class IdPageEditor
         var heap = pageSize;
         for (var i = 0; i < IdPage.Count(page.Bytes); i++)
         {
-            if (entries[i].RoomUnits == 0)
+            if (entries[i].CapacityUnits == 0)
                 continue;
-            heap -= entries[i].Room;
-            Unsafe.CopyBlockUnaligned(page.Bytes + heap, old + entries[i].Place, (uint)entries[i].Room);
+            heap -= entries[i].Capacity;
+            Unsafe.CopyBlockUnaligned(page.Bytes + heap, old + entries[i].Place, (uint)entries[i].Capacity);
             entries[i].Place = (ushort)heap;
         }
 
@@ -265,10 +265,10 @@ internal static unsafe class IdPageEditor
         var bytes = 0;
         for (var i = 0; i < IdPage.Count(page.Bytes); i++)
         {
-            if (entries[i].RoomUnits == 0)
+            if (entries[i].CapacityUnits == 0)
                 continue;
             lowest = Math.Min(lowest, entries[i].Place);
-            bytes += entries[i].Room;
+            bytes += entries[i].Capacity;
         }
 
         page.Header->HeapStart = unchecked((ushort)lowest);

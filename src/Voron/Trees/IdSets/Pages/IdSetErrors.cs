@@ -12,7 +12,7 @@ internal static unsafe class IdSetErrors
     public static void ThrowBlock(PageReader reader, byte* page, int index, in IdBlockEntry entry) =>
         throw new CorruptionException(
             $"Block {index} in page {((PageHeader*)page)->PageNumber} of '{reader.FilePath}' is malformed: its {entry.Count} ids from {entry.First} on, " +
-            $"with gaps of {entry.GapWidth} bits, exceed its room of {entry.Room} bytes, reach the next block, or are above {long.MaxValue}.");
+            $"with gaps of {entry.GapWidth} bits, exceed its capacity of {entry.Capacity} bytes, reach the next block, or are above {long.MaxValue}.");
 
     [DoesNotReturn]
     public static void ThrowKind(PageReader reader, byte* page, PageNumber number, PageKind expected) =>

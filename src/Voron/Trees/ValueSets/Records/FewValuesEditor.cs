@@ -6,41 +6,41 @@ using Voron.Paging;
 
 namespace Voron.Trees.ValueSets.Records;
 
-/// <summary>Changes a set of few values in its room. Remaining values stay in place, so that a change takes few bytes in the journal.</summary>
+/// <summary>Changes a set of few values in its record. Remaining values stay in place, so that a change takes few bytes in the journal.</summary>
 internal static class FewValuesEditor
 {
-    /// <summary>Initializes a room with an empty set. Sets all bytes of the room.</summary>
-    public static void Begin(Span<byte> room)
+    /// <summary>Initializes a record with an empty set. Sets all bytes of the record.</summary>
+    public static void Begin(Span<byte> record)
     {
-        room.Clear();
-        ref var header = ref Header(room);
+        record.Clear();
+        ref var header = ref Header(record);
         header.Form = ValueSetForm.Few;
-        header.HeapStart = (ushort)room.Length;
+        header.HeapStart = (ushort)record.Length;
     }
 
     /// <summary>Adds a value at an index, if the gap or the holes have room for it.</summary>
     /// <param name="reader">The source of the record, for messages.</param>
-    /// <param name="room">The room. Its header must be valid.</param>
+    /// <param name="record">The record. Its header must be valid.</param>
     /// <param name="index">The index of the new value.</param>
-    /// <param name="value">The value. Its bytes must not be part of the room.</param>
-    /// <exception cref="CorruptionException">The values extend beyond the room.</exception>
-    public static bool TryInsert(PageReader reader, Span<byte> room, int index, ReadOnlySpan<byte> value)
+    /// <param name="value">The value. Its bytes must not be part of the record.</param>
+    /// <exception cref="CorruptionException">The values extend beyond the record.</exception>
+    public static bool TryInsert(PageReader reader, Span<byte> record, int index, ReadOnlySpan<byte> value)
     {
         var needed = value.Length + FewValuesHeader.BytesOfValue;
-        if (FewValues.UsedBytes(room) + needed > room.Length)
+        if (FewValues.UsedBytes(record) + needed > record.Length)
             return false;
-        ref var header = ref Header(room);
+        ref var header = ref Header(record);
         int count = header.Count;
         if (header.HeapStart - SlotsEnd(count) < needed)
         {
-            Compact(reader, room);
+            Compact(reader, record);
             if (header.HeapStart - SlotsEnd(count) < needed)
-                ValueSetErrors.ThrowSum(reader, count, room.Length);
+                ValueSetErrors.ThrowSum(reader, count, record.Length);
         }
 
         var offset = header.HeapStart - value.Length - sizeof(ushort);
-        Write(room, offset, value);
-        var slots = Slots(room, count + 1);
+        Write(record, offset, value);
+        var slots = Slots(record, count + 1);
         slots[index..count].CopyTo(slots[(index + 1)..]);
         slots[index] = (ushort)offset;
         header.Count = (ushort)(count + 1);
@@ -50,12 +50,12 @@ internal static class FewValuesEditor
 
     /// <summary>Removes a value.</summary>
     /// <inheritdoc cref="TryInsert"/>
-    public static void Remove(PageReader reader, Span<byte> room, int index)
+    public static void Remove(PageReader reader, Span<byte> record, int index)
     {
-        var size = FewValues.ValueAt(reader, room, index).Length + sizeof(ushort);
-        ref var header = ref Header(room);
-        var offset = FewValues.OffsetAt(room, index);
-        var slots = Slots(room, header.Count);
+        var size = FewValues.ValueAt(reader, record, index).Length + sizeof(ushort);
+        ref var header = ref Header(record);
+        var offset = FewValues.OffsetAt(record, index);
+        var slots = Slots(record, header.Count);
         slots[(index + 1)..].CopyTo(slots[index..]);
         slots = slots[..^1];
         header.Count--;
@@ -64,51 +64,51 @@ internal static class FewValuesEditor
         var holes = header.HoleBytes + size;
         if (offset == header.HeapStart)
         {
-            var lowest = room.Length;
+            var lowest = record.Length;
             foreach (var slot in slots)
                 lowest = Math.Min(lowest, slot);
             holes -= lowest - offset;
             if (holes < 0 || lowest < offset)
-                ValueSetErrors.ThrowSum(reader, header.Count, room.Length);
+                ValueSetErrors.ThrowSum(reader, header.Count, record.Length);
             header.HeapStart = (ushort)lowest;
         }
 
-        if (holes > room.Length - header.HeapStart)
-            ValueSetErrors.ThrowSum(reader, header.Count, room.Length);
+        if (holes > record.Length - header.HeapStart)
+            ValueSetErrors.ThrowSum(reader, header.Count, record.Length);
         header.HoleBytes = (ushort)holes;
     }
 
-    /// <summary>Copies the values, without the holes, to another room that can hold them.</summary>
+    /// <summary>Copies the values, without the holes, to another record that can hold them.</summary>
     /// <inheritdoc cref="TryInsert"/>
-    public static void Copy(PageReader reader, ReadOnlySpan<byte> room, Span<byte> target)
+    public static void Copy(PageReader reader, ReadOnlySpan<byte> record, Span<byte> target)
     {
         Begin(target);
-        for (var i = 0; i < FewValues.Count(room); i++)
+        for (var i = 0; i < FewValues.Count(record); i++)
         {
-            if (!TryInsert(reader, target, i, FewValues.ValueAt(reader, room, i)))
-                ValueSetErrors.ThrowSum(reader, FewValues.Count(room), room.Length);
+            if (!TryInsert(reader, target, i, FewValues.ValueAt(reader, record, i)))
+                ValueSetErrors.ThrowSum(reader, FewValues.Count(record), record.Length);
         }
     }
 
     [SkipLocalsInit]
-    private static void Compact(PageReader reader, Span<byte> room)
+    private static void Compact(PageReader reader, Span<byte> record)
     {
-        Debug.Assert(room.Length <= ValueSetLayout.MostRoom, "Few values have a small room.");
-        Span<byte> old = stackalloc byte[ValueSetLayout.MostRoom];
-        old = old[..room.Length];
-        room.CopyTo(old);
-        Copy(reader, old, room);
+        Debug.Assert(record.Length <= ValueSetLayout.MostCapacity, "Few values have a small record.");
+        Span<byte> old = stackalloc byte[ValueSetLayout.MostCapacity];
+        old = old[..record.Length];
+        record.CopyTo(old);
+        Copy(reader, old, record);
     }
 
-    private static void Write(Span<byte> room, int offset, ReadOnlySpan<byte> value)
+    private static void Write(Span<byte> record, int offset, ReadOnlySpan<byte> value)
     {
-        MemoryMarshal.Write(room[offset..], (ushort)value.Length);
-        value.CopyTo(room[(offset + sizeof(ushort))..]);
+        MemoryMarshal.Write(record[offset..], (ushort)value.Length);
+        value.CopyTo(record[(offset + sizeof(ushort))..]);
     }
 
     private static int SlotsEnd(int count) => FewValuesHeader.Size + (count * sizeof(ushort));
 
-    private static Span<ushort> Slots(Span<byte> room, int count) => MemoryMarshal.Cast<byte, ushort>(room[FewValuesHeader.Size..SlotsEnd(count)]);
+    private static Span<ushort> Slots(Span<byte> record, int count) => MemoryMarshal.Cast<byte, ushort>(record[FewValuesHeader.Size..SlotsEnd(count)]);
 
-    private static ref FewValuesHeader Header(Span<byte> room) => ref MemoryMarshal.AsRef<FewValuesHeader>(room);
+    private static ref FewValuesHeader Header(Span<byte> record) => ref MemoryMarshal.AsRef<FewValuesHeader>(record);
 }

@@ -25,12 +25,12 @@ internal static unsafe class ValueSetErrors
         reader, $"a value of kind {LeafPage.Kind(record)} with {LeafPage.InlineLength(record)} bytes in its leaf instead of a set");
 
     [DoesNotReturn]
-    public static void ThrowPlace(PageReader reader, int index, int count, int offset, int room) => ThrowRecord(
-        reader, $"value {index} of {count} at offset {offset}, which extends beyond its room of {room} bytes");
+    public static void ThrowPlace(PageReader reader, int index, int count, int offset, int recordBytes) => ThrowRecord(
+        reader, $"value {index} of {count} at offset {offset}, which extends beyond its record of {recordBytes} bytes");
 
     [DoesNotReturn]
-    public static void ThrowSum(PageReader reader, int count, int room) =>
-        ThrowRecord(reader, $"{count} values whose total length in a room of {room} bytes contradicts its header");
+    public static void ThrowSum(PageReader reader, int count, int recordBytes) =>
+        ThrowRecord(reader, $"{count} values whose total length in a record of {recordBytes} bytes contradicts its header");
 
     /// <summary>The values in the companion do not match the claims of the key's record.</summary>
     [DoesNotReturn]

@@ -3,7 +3,7 @@ using Voron.Transactions;
 namespace Voron.Tests.Transactions;
 
 [Quick]
-public sealed class WrittenExtentsTests
+public sealed class DirectExtentListTests
 {
     /// <summary>
     /// A submitted transaction ends with this call: an exception for lack of memory would tell its caller that it was not committed.
@@ -18,7 +18,7 @@ public sealed class WrittenExtentsTests
     [Fact]
     public void Extents_are_noted_again_after_many_have_been_forgotten()
     {
-        var runs = new WrittenExtents();
+        var runs = new DirectExtentList();
         Fill(runs, 5_000);
         runs.Clear();
         runs.Count.Should().Be(0);
@@ -46,10 +46,10 @@ public sealed class WrittenExtentsTests
         static long RollBack()
         {
             const int FullTable = 17;
-            var runs = new WrittenExtents();
+            var runs = new DirectExtentList();
             Fill(runs, FullTable);
             runs.TryFree(0, 1);
-            runs.Add(new WrittenExtent(1_000, 1, default, -1));
+            runs.Add(new TransactionExtent(1_000, 1, default, -1));
             var before = GC.GetAllocatedBytesForCurrentThread();
             runs.RollBack(FullTable, 1);
             var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
@@ -60,17 +60,17 @@ public sealed class WrittenExtentsTests
 
     private static long Allocated(int count)
     {
-        new WrittenExtents().Clear();
-        var runs = new WrittenExtents();
+        new DirectExtentList().Clear();
+        var runs = new DirectExtentList();
         Fill(runs, count);
         var before = GC.GetAllocatedBytesForCurrentThread();
         runs.Clear();
         return GC.GetAllocatedBytesForCurrentThread() - before;
     }
 
-    private static void Fill(WrittenExtents runs, int count)
+    private static void Fill(DirectExtentList runs, int count)
     {
         for (var i = 0; i < count; i++)
-            runs.Add(new WrittenExtent(i, 1, default, -1));
+            runs.Add(new TransactionExtent(i, 1, default, -1));
     }
 }

@@ -20,7 +20,7 @@ namespace Voron.ChangeTracking;
 /// the same bytes in both, so the header names an entry of either.
 /// </para>
 /// </remarks>
-internal sealed partial class ChangeTracker : IDisposable
+internal sealed partial class ChangedPageTracker : IDisposable
 {
     /// <summary>The maximum number of entries in a file.</summary>
     private const int MaxEntries = 4096;
@@ -57,7 +57,7 @@ internal sealed partial class ChangeTracker : IDisposable
     /// <param name="heap">Provides the memory of lists.</param>
     /// <param name="logger">Receives warnings.</param>
     /// <param name="isWanted">False to abandon the log that the header names.</param>
-    public ChangeTracker(IDisk disk, in CheckpointHeader header, EnvironmentFormat format, NativeHeap heap, ILogger logger, bool isWanted = true)
+    public ChangedPageTracker(IDisk disk, in CheckpointHeader header, EnvironmentFormat format, NativeHeap heap, ILogger logger, bool isWanted = true)
     {
         _disk = disk;
         _environmentId = header.EnvironmentId;

@@ -11,7 +11,7 @@ namespace Voron.Tables;
 /// Nothing is allocated once the buffers are large enough. The space for each key is the maximum key length, so no key is too long for an index.
 /// </remarks>
 /// <param name="maxKeyLength">The maximum length of a key in the environment.</param>
-internal sealed class KeyList(int maxKeyLength) : IDisposable
+internal sealed class IndexKeyList(int maxKeyLength) : IDisposable
 {
     private const int MinKeys = 8;
 
@@ -38,7 +38,7 @@ internal sealed class KeyList(int maxKeyLength) : IDisposable
     public bool HasNull(int index) => Keys[index].HasNull;
 
     /// <summary>Returns whether the list, which is sorted, contains a key without a null.</summary>
-    public bool HasBound(ReadOnlySpan<byte> key)
+    public bool HasConstrained(ReadOnlySpan<byte> key)
     {
         var (low, high) = (0, Count - 1);
         while (low <= high)

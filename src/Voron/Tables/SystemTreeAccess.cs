@@ -3,15 +3,15 @@ using Voron.Trees;
 namespace Voron.Tables;
 
 /// <summary>A transaction as tables see it: the system trees, by the bytes of their names.</summary>
-internal readonly struct TableTreeOpener
+internal readonly struct SystemTreeAccess
 {
     private readonly ReadTransaction _reading;
     private readonly WriteTransaction _writing;
     private readonly bool _canWrite;
 
-    public TableTreeOpener(ReadTransaction transaction) => _reading = transaction;
+    public SystemTreeAccess(ReadTransaction transaction) => _reading = transaction;
 
-    public TableTreeOpener(WriteTransaction transaction)
+    public SystemTreeAccess(WriteTransaction transaction)
     {
         _writing = transaction;
         _canWrite = true;

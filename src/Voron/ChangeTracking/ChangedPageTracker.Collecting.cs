@@ -6,7 +6,7 @@ using Voron.Testing;
 namespace Voron.ChangeTracking;
 
 // The search for the pages that have changed between two states.
-internal sealed partial class ChangeTracker
+internal sealed partial class ChangedPageTracker
 {
     /// <summary>Adds all pages that differ between two states to a set, and perhaps more.</summary>
     /// <remarks>

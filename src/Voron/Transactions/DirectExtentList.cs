@@ -7,7 +7,7 @@ namespace Voron.Transactions;
 /// <summary>An extent that the open transaction has written directly to the data file.</summary>
 /// <param name="FreedAtStamp">The savepoint stamp at which the same transaction freed it; -1 while it is in use.</param>
 /// <param name="IsDurable">True if its bytes were synced before the transaction took it, as for a staged value.</param>
-internal readonly record struct WrittenExtent(long FirstPage, uint Pages, DirectExtent Value, int FreedAtStamp, bool IsDurable = false)
+internal readonly record struct TransactionExtent(long FirstPage, uint Pages, DirectExtent Value, int FreedAtStamp, bool IsDurable = false)
 {
     public bool IsFreed => FreedAtStamp >= 0;
 }
@@ -16,12 +16,12 @@ internal readonly record struct WrittenExtent(long FirstPage, uint Pages, Direct
 /// The extents that the open transaction has written directly to the data file, in the order in which they were written, and the staged values
 /// that it has taken. The cost of freeing an extent and of rolling back to a savepoint depends on the changes, not on the number of extents.
 /// </summary>
-internal sealed class WrittenExtents
+internal sealed class DirectExtentList
 {
     /// <summary>The maximum number of list entries whose memory is kept for the next transaction.</summary>
     private const int MaxKept = 1024;
 
-    private readonly List<WrittenExtent> _extents = [];
+    private readonly List<TransactionExtent> _extents = [];
 
     // The extents in use, by their first page. No two begin at the same page: pages that a transaction frees are not written directly again before
     // a flush. Null while there are none: a table that has grown too large is dropped, and created again when needed, which may fail.
@@ -33,7 +33,7 @@ internal sealed class WrittenExtents
     // The staged values that the transaction has taken, in that order: the stamps of their savepoints never decrease.
     private readonly List<(StagedContent Content, int Stamp)> _taken = [];
 
-    public List<WrittenExtent> All => _extents;
+    public List<TransactionExtent> All => _extents;
 
     public int Count => _extents.Count;
 
@@ -49,7 +49,7 @@ internal sealed class WrittenExtents
         }
     }
 
-    public void Add(in WrittenExtent extent)
+    public void Add(in TransactionExtent extent)
     {
         // Ensured first, so that nothing is noted if there is no memory for it.
         _extents.EnsureCapacity(_extents.Count + 1);

@@ -7,14 +7,14 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>Writes pages to the data file in page order, adjacent pages together.</summary>
-internal sealed unsafe class PageFileWriter
+internal sealed unsafe class FlushPageWriter
 {
     private readonly ReadingEngine _engine;
     private readonly Action _prepareSpare;
     private readonly CheckpointMover _mover;
     private readonly int _pageShift;
 
-    public PageFileWriter(ReadingEngine engine, CheckpointMover mover, Action prepareSpare)
+    public FlushPageWriter(ReadingEngine engine, CheckpointMover mover, Action prepareSpare)
     {
         _engine = engine;
         _prepareSpare = prepareSpare;

@@ -8,18 +8,18 @@ namespace Voron.Transactions;
 /// The parts through which the open write transaction changes trees: its pages, its waiting puts, the failure that has broken it, and the objects
 /// attached to its state. One object per environment, used by the holder of the writer.
 /// </summary>
-internal sealed class WriteScope
+internal sealed class WriteContext
 {
     private readonly Engine _engine;
 
-    public WriteScope(Engine engine, CopyOnWritePages pages)
+    public WriteContext(Engine engine, CopyOnWritePages pages)
     {
         _engine = engine;
         Pages = pages;
         LargeValues = new LargeValueWriter(engine, pages);
         Route = new LargeValueRoute(engine, pages);
         Buffers = new PutBufferPool(engine.Options.PutBufferBytes);
-        Operation = new GroupOperationSavepoint(Buffers, ThrowIfBroken);
+        OperationSavepoint = new GroupOperationSavepoint(Buffers, ThrowIfBroken);
         Recorder = new ChangeRecorder(engine.WriterClock, pages);
         Packer = new DictionaryPacker(pages, (DictionaryCache)engine.Snapshots.Dictionaries);
     }
@@ -40,7 +40,7 @@ internal sealed class WriteScope
     public LargeValueRoute Route { get; }
 
     /// <summary>The puts of the open transaction whose values have not arrived in full.</summary>
-    public UnfinishedPuts Puts { get; } = new();
+    public UnfinishedPuts UnfinishedPuts { get; } = new();
 
     /// <summary>The buffers for waiting puts.</summary>
     public PutBufferPool Buffers { get; }
@@ -52,10 +52,10 @@ internal sealed class WriteScope
     public DictionaryPacker Packer { get; }
 
     /// <summary>The savepoint of the group-commit operation that runs.</summary>
-    public GroupOperationSavepoint Operation { get; }
+    public GroupOperationSavepoint OperationSavepoint { get; }
 
     /// <summary>The objects attached to the state as the open transaction leaves it; null for none.</summary>
-    public CommitStates? States { get; private set; }
+    public AttachedObjects? Attached { get; private set; }
 
     /// <summary>Increases with each rollback to a savepoint.</summary>
     public long RollbackCount { get; set; }
@@ -76,13 +76,13 @@ internal sealed class WriteScope
 
     /// <summary>Begins a transaction.</summary>
     /// <param name="states">The objects attached to the state on which it begins.</param>
-    public void Begin(CommitStates? states)
+    public void Begin(AttachedObjects? states)
     {
         BrokenBy = null;
         Route.Begin();
         Recorder.Begin();
         Packer.Begin();
-        States = states;
+        Attached = states;
     }
 
     /// <summary>Ends the transaction. Keeps no user object alive.</summary>
@@ -90,17 +90,17 @@ internal sealed class WriteScope
     {
         Buffers.Reset();
         Pages.Unpacker.End();
-        States = null;
+        Attached = null;
     }
 
     /// <summary>Notes that everything since a savepoint has been undone, including a failed operation.</summary>
     /// <param name="states">The objects that were attached to the state then.</param>
-    public void NoteRolledBack(CommitStates? states)
+    public void NoteRolledBack(AttachedObjects? states)
     {
         BrokenBy = null;
         Recorder.NoteRolledBack();
         Packer.Begin();
-        States = PlantedFault.KeepStateOfRollback ? States : states;
+        Attached = PlantedFault.KeepStateOfRollback ? Attached : states;
     }
 
     /// <summary>Attaches an object to the state that the transaction leaves, or removes one.</summary>
@@ -108,7 +108,7 @@ internal sealed class WriteScope
     public void SetState(object key, object? state)
     {
         BeginChange();
-        States = CommitStates.With(States, key, state);
+        Attached = AttachedObjects.With(Attached, key, state);
     }
 
     /// <summary>Prepares for a change that does not wait in a buffer, and is not made through the settled state of a tree.</summary>
@@ -116,7 +116,7 @@ internal sealed class WriteScope
     public void BeginChange()
     {
         ThrowIfBroken();
-        Operation.Ensure();
+        OperationSavepoint.Ensure();
     }
 
     /// <inheritdoc cref="ReadingEngine.AssertWriterHeld"/>

@@ -9,7 +9,7 @@ namespace Voron.Tests.ChangeTracking;
 
 /// <summary>The change log as a file: when it begins, what ends it, and that it never answers with too few pages.</summary>
 [Quick]
-public sealed class ChangeTrackerTests
+public sealed class ChangedPageTrackerTests
 {
     [Fact]
     public void There_is_no_log_until_it_is_begun()

@@ -1,10 +1,10 @@
 namespace Voron.Tables;
 
-/// <summary>The functions of a table definition.</summary>
-internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
+/// <summary>The functions of a table definition, its key function included.</summary>
+internal sealed class KeyedRowFunctions<TKey, TRow> : RowFunctions<TRow>
 {
-    private readonly Func<TRow, TKey> _key;
-    private readonly IKeyCodec<TKey>? _keys;
+    private readonly Func<TRow, TKey> _keyOf;
+    private readonly IKeyCodec<TKey>? _keyCodec;
 
     /// <param name="name">The name of the table.</param>
     /// <param name="version">The version of the definition.</param>
@@ -12,13 +12,13 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
     /// <param name="keys">The key codec, null if rows are keyed by their ids; and the function that returns the key of a row.</param>
     /// <param name="slots">The indexes.</param>
     /// <param name="functions">Their functions; null for the primary key.</param>
-    public TypedFunctions(
-        string name, int version, IRowCodec<TRow> codec, (IKeyCodec<TKey>? Codec, Func<TRow, TKey> Of) keys, IReadOnlyList<IndexShape> slots,
+    public KeyedRowFunctions(
+        string name, int version, IRowCodec<TRow> codec, (IKeyCodec<TKey>? Codec, Func<TRow, TKey> Of) keys, IReadOnlyList<IndexDefinition> slots,
         IndexFunction<TRow>?[] functions)
         : base(name, version, codec, keys.Codec?.Name, slots, functions)
     {
-        _keys = keys.Codec;
-        _key = keys.Of;
+        _keyCodec = keys.Codec;
+        _keyOf = keys.Of;
         Functions = functions;
     }
 
@@ -27,18 +27,18 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
     private Func<TRow, DateTimeOffset?>? Time { get; init; }
 
     /// <summary>Returns the same functions with another index.</summary>
-    public TypedFunctions<TKey, TRow> With(IndexShape shape, IndexFunction<TRow> function) =>
-        new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, function]) { Compression = Compression, Time = Time };
+    public KeyedRowFunctions<TKey, TRow> With(IndexDefinition shape, IndexFunction<TRow> function) =>
+        new(Name, Version, Codec, (_keyCodec, _keyOf), [.. Slots, shape], [.. Functions, function]) { Compression = Compression, Time = Time };
 
     /// <summary>Returns the same functions with compressed rows.</summary>
-    public TypedFunctions<TKey, TRow> With(ValueCompression compression) =>
-        new(Name, Version, Codec, (_keys, _key), Slots, Functions) { Compression = compression, Time = Time };
+    public KeyedRowFunctions<TKey, TRow> With(ValueCompression compression) =>
+        new(Name, Version, Codec, (_keyCodec, _keyOf), Slots, Functions) { Compression = compression, Time = Time };
 
     /// <summary>Returns the same functions with an expiry function.</summary>
-    public TypedFunctions<TKey, TRow> With(int version, Func<TRow, DateTimeOffset?> time)
+    public KeyedRowFunctions<TKey, TRow> With(int version, Func<TRow, DateTimeOffset?> time)
     {
-        var shape = new IndexShape(RowExpiry.IndexName, version, IsUnique: false) { IsExpiry = true };
-        return new(Name, Version, Codec, (_keys, _key), [.. Slots, shape], [.. Functions, null]) { Compression = Compression, Time = time };
+        var shape = new IndexDefinition(RowExpiry.IndexName, version, IsUnique: false) { IsExpiry = true };
+        return new(Name, Version, Codec, (_keyCodec, _keyOf), [.. Slots, shape], [.. Functions, null]) { Compression = Compression, Time = time };
     }
 
     /// <summary>Writes a key as the key index stores it.</summary>
@@ -48,7 +48,7 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
         var writer = new KeyWriter(buffer, isFixed: true);
         try
         {
-            _keys!.Write(key, ref writer);
+            _keyCodec!.Write(key, ref writer);
         }
         catch (InvalidOperationException) when (writer.IsFull)
         {
@@ -62,8 +62,8 @@ internal sealed class TypedFunctions<TKey, TRow> : RowFunctions<TRow>
     protected override DateTimeOffset? TimeOf(in TRow row) => Time!(row);
 
     /// <inheritdoc/>
-    protected override long RowIdOf(in TRow row) => RowIdBytes.Of(_key(row));
+    protected override long RowIdOf(in TRow row) => RowIdBytes.Of(_keyOf(row));
 
     /// <inheritdoc/>
-    protected override void AddPrimaryKey(in TRow row, ref IndexKeys keys) => _keys!.Write(_key(row), ref keys.Begin());
+    protected override void ComputePrimaryKey(in TRow row, ref IndexKeys keys) => _keyCodec!.Write(_keyOf(row), ref keys.Begin());
 }

@@ -7,14 +7,14 @@ namespace Voron.Primitives;
 /// A set is immutable: a transaction that attaches or removes an object creates another one. Snapshots, savepoints and records therefore share it by
 /// reference, and many threads read it without a lock. Searches are linear, since an environment has a few keys at most.
 /// </remarks>
-internal sealed class CommitStates
+internal sealed class AttachedObjects
 {
     private readonly Entry[] _entries;
 
-    private CommitStates(Entry[] entries) => _entries = entries;
+    private AttachedObjects(Entry[] entries) => _entries = entries;
 
     /// <summary>Returns the object with that key, or null.</summary>
-    public static object? Find(CommitStates? states, object key)
+    public static object? Find(AttachedObjects? states, object key)
     {
         if (states == null)
             return null;
@@ -26,7 +26,7 @@ internal sealed class CommitStates
     /// <param name="states">The set, which does not change; null for an empty one.</param>
     /// <param name="key">The key, compared by reference.</param>
     /// <param name="state">The object; null to remove the key.</param>
-    public static CommitStates? With(CommitStates? states, object key, object? state)
+    public static AttachedObjects? With(AttachedObjects? states, object key, object? state)
     {
         var entries = states?._entries ?? [];
         var at = states?.IndexOf(key) ?? -1;
@@ -34,16 +34,16 @@ internal sealed class CommitStates
         {
             if (at < 0)
                 return states;
-            return entries.Length == 1 ? null : new CommitStates([.. entries[..at], .. entries[(at + 1)..]]);
+            return entries.Length == 1 ? null : new AttachedObjects([.. entries[..at], .. entries[(at + 1)..]]);
         }
 
         if (at < 0)
-            return new CommitStates([.. entries, new Entry(key, state)]);
+            return new AttachedObjects([.. entries, new Entry(key, state)]);
         if (ReferenceEquals(entries[at].State, state))
             return states;
         entries = PlantedFault.PublishStateEarly ? entries : [.. entries];
         entries[at] = new Entry(key, state);
-        return new CommitStates(entries);
+        return new AttachedObjects(entries);
     }
 
     private int IndexOf(object key)

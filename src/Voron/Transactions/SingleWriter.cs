@@ -10,7 +10,7 @@ namespace Voron.Transactions;
 /// The single writer: its lock, and the state that passes from one transaction to the next. Members other than those of the lock are for the
 /// caller that holds it.
 /// </summary>
-internal sealed class Writer
+internal sealed class SingleWriter
 {
     private readonly Engine _engine;
     private readonly WriterLock _lock;
@@ -19,7 +19,7 @@ internal sealed class Writer
     private long _beganTick;
     private int _beganBy;
 
-    public Writer(Engine engine, VersionReclaimer versionReclaimer)
+    public SingleWriter(Engine engine, VersionReclaimer versionReclaimer)
     {
         _engine = engine;
         _lock = engine.WriterLock = new WriterLock();
@@ -51,7 +51,7 @@ internal sealed class Writer
     public EnvironmentState Submitted { get; set; }
 
     /// <summary>The objects attached to <see cref="Submitted"/>; null for none, as on opening.</summary>
-    public CommitStates? SubmittedStates { get; private set; }
+    public AttachedObjects? SubmittedAttachments { get; private set; }
 
     /// <summary>The sequence of the journal record that made <see cref="Submitted"/>; 0 while that is the state found on opening.</summary>
     public long SubmittedSequence { get; private set; }
@@ -82,16 +82,16 @@ internal sealed class Writer
     /// <param name="state">The state.</param>
     /// <param name="states">The objects attached to it.</param>
     /// <param name="sequence">The sequence of the transaction's record.</param>
-    public void NoteSubmitted(in EnvironmentState state, CommitStates? states, long sequence)
+    public void NoteSubmitted(in EnvironmentState state, AttachedObjects? states, long sequence)
     {
         AssertHeld();
         Submitted = state;
-        SubmittedStates = states;
+        SubmittedAttachments = states;
         SubmittedSequence = sequence;
     }
 
     /// <summary>Forgets the objects attached to the state. The environment is closed, and has no user left.</summary>
-    public void ForgetStates() => SubmittedStates = null;
+    public void ForgetStates() => SubmittedAttachments = null;
 
     /// <summary>Returns the message for a caller that has waited for the writer in vain.</summary>
     public string DescribeWait(TimeSpan waited)

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Voron.Tables;
 
 /// <summary>The counters in the schema tree: the next table number, and the next row id and row version of a table.</summary>
-internal static class TableCounters
+internal static class TableSequences
 {
     private const ushort FirstTable = 1;
 

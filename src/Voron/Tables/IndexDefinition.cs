@@ -4,7 +4,7 @@ namespace Voron.Tables;
 /// <param name="Name">The name; empty for the primary key.</param>
 /// <param name="Version">The version of the function; another version returns other keys.</param>
 /// <param name="IsUnique">True if no two rows may have the same key.</param>
-internal readonly record struct IndexShape(string Name, int Version, bool IsUnique)
+internal readonly record struct IndexDefinition(string Name, int Version, bool IsUnique)
 {
     /// <summary>True for the expiry index.</summary>
     public bool IsExpiry { get; init; }
