@@ -37,7 +37,10 @@ internal static class DictionaryEntry
         return BinaryPrimitives.ReadUInt32LittleEndian(entry[12..]) == ChecksumOf(treeId, number, dictionary);
     }
 
-    /// <summary>Returns the number of bytes to which a million bytes of values were compressed when the dictionary was trained.</summary>
+    /// <summary>
+    /// Returns the number of bytes to which a million bytes of values were compressed when the dictionary was trained. The caller has read the entry
+    /// with <see cref="TryRead"/>.
+    /// </summary>
     public static int Ratio(ReadOnlySpan<byte> entry) => BinaryPrimitives.ReadInt32LittleEndian(entry[8..]);
 
     /// <summary>Returns the entry of a dictionary.</summary>

@@ -128,7 +128,7 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
         if (tree.Dictionary == number)
             return;
         ReadOnlySpan<byte> key = [(byte)number];
-        if (!TreeReader.TryGet(state, pages, key, out var entry))
+        if (!TreeReader.TryGet(state, pages, key, out var entry) || !DictionaryEntry.TryRead(entry, treeId, number, out _))
             ThrowDamaged(treeId, number);
         (tree.Dictionary, tree.Ratio) = (number, DictionaryEntry.Ratio(entry));
     }

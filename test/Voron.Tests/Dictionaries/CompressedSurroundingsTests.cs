@@ -191,16 +191,35 @@ public sealed class CompressedSurroundingsTests : IDisposable
         Prepare(environment);
         environment.Dispose();
         using var again = StorageEnvironment.Open(Store, CompressionKit.Options());
-        again.Write(writing =>
-        {
-            var treeId = writing.OpenTree(CompressionKit.TreeName).TreeId;
-            var name = Voron.Trees.SystemTree.DictionariesName(treeId, new byte[Voron.Trees.SystemTree.DictionariesNameBytes]);
-            writing.FindSystemTree(name)!.Value.Put([1], new byte[100]);
-        });
+        ForgeDictionary(again, bytes: 100);
         var get = () => again.Write(writing => writing.OpenTree(CompressionKit.TreeName).Get(CompressionKit.Key(1)));
         get.Should().Throw<CorruptionException>().WithMessage("*key*tree with id*dictionary 1*");
         again.Verify().Problems.Should().NotBeEmpty().And.Contain(problem => problem.Contains("dictionary 1", StringComparison.Ordinal));
     }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(11)]
+    [InlineData(16)]
+    [InlineData(100)]
+    public void A_put_reports_a_damaged_dictionary_of_any_length_and_statistics_do_not(int bytes)
+    {
+        using (var environment = StorageEnvironment.Open(Store, CompressionKit.Options()))
+            Prepare(environment);
+        using var again = StorageEnvironment.Open(Store, CompressionKit.Options());
+        ForgeDictionary(again, bytes);
+        var put = () => again.Fill(0, 1);
+        put.Should().Throw<CorruptionException>().WithMessage("Dictionary 1 of the tree with id*is damaged. Nothing was written.*");
+        using var reading = again.BeginRead();
+        reading.GetCompressionStatistics(CompressionKit.TreeName, CompressionKit.Token).DictionaryBytes.Should().Be(Math.Max(0, bytes - 16));
+    }
+
+    private static void ForgeDictionary(StorageEnvironment environment, int bytes) => environment.Write(writing =>
+    {
+        var treeId = writing.OpenTree(CompressionKit.TreeName).TreeId;
+        var name = Voron.Trees.SystemTree.DictionariesName(treeId, new byte[Voron.Trees.SystemTree.DictionariesNameBytes]);
+        writing.FindSystemTree(name)!.Value.Put([1], new byte[bytes]);
+    });
 
     private static CompressedRow Row(int number) => new($"row-{number}", System.Text.Encoding.UTF8.GetString(CompressionKit.Record(number, 400)));
 

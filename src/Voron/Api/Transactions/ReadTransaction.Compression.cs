@@ -56,7 +56,7 @@ public readonly partial struct ReadTransaction
                 if (entry.Key.SequenceEqual(DictionaryEntry.SettingsKey))
                     continue;
                 dictionaries++;
-                dictionaryBytes += entry.Value.Length - DictionaryEntry.HeaderBytes;
+                dictionaryBytes += Math.Max(0, entry.Value.Length - DictionaryEntry.HeaderBytes);
             }
         }
 
