@@ -4,9 +4,9 @@ namespace Voron.Format;
 
 /// <summary>Checks that the bytes of an id page are consistent: part of <see cref="PageStructure"/>.</summary>
 /// <remarks>
-/// A page that passes has these properties: the directory ends before the lowest block; blocks lie inside the page, have a possible shape and capacity
-/// for it, and do not overlap; each first id exceeds the previous one by at least the number of ids in the previous block; heap start and hole bytes
-/// are correct; only the last block may be a tail. The ids inside a block are checked when it is unpacked.
+/// A page that passes has these properties: the directory ends before the lowest block; blocks lie inside the page, have a possible shape that fits
+/// their capacity, and do not overlap; each first id exceeds the previous one by at least the number of ids in the previous block; heap start and
+/// hole bytes are correct; only the last block may be a tail. The ids inside a block are checked when it is unpacked.
 /// </remarks>
 internal static unsafe class IdStructure
 {

@@ -42,8 +42,13 @@ internal sealed class JournalFile
         _handle = null;
     }
 
-    /// <summary>The number of bytes that are zeroed or written, headers included.</summary>
+    /// <summary>The length in bytes. All blocks are allocated, but not all need be written.</summary>
     public long Length { get; set; }
+
+    /// <summary>
+    /// The number of bytes from the start that are known to be written, in this epoch or an earlier one. Used by the thread that writes the journal.
+    /// </summary>
+    public long WrittenBytes { get; set; }
 
     /// <summary>The end of the last record; for a file that recovery found, of the last record that recovery read.</summary>
     public long UsedBytes

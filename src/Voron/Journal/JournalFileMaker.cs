@@ -7,8 +7,9 @@ namespace Voron.Journal;
 
 /// <summary>Creates, names and deletes journal files; for the holder of the file set's lock.</summary>
 /// <remarks>
-/// Zeroing a file saves small commits from writing the file system's metadata, at the cost of writing everything twice in the file's first epoch.
-/// For large records this would cost more than it saves: their file only has its blocks allocated, and the first data written to it is records.
+/// The first write to a block also writes the file system's metadata, which a synchronous write waits for. Zeroing a file in advance saves that, but
+/// writes everything twice in the file's first epoch, with writes for which commits wait. It pays for records of some blocks: large ones would take
+/// longer to zero than it saves, and small ones write the zeros themselves (<see cref="RecordBatchWriter"/>).
 /// </remarks>
 internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
 {
@@ -31,7 +32,8 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     public JournalFile Make(long length, bool isZeroed)
     {
         var (name, handle) = Create();
-        var file = new JournalFile(disk, name, length, handle);
+        var isWritten = isZeroed || disk.IsVolatile;
+        var file = new JournalFile(disk, name, length, handle) { WrittenBytes = isWritten ? length : JournalFormat.FirstRecordOffset };
         try
         {
             file.Handle.Allocate(0, length);

@@ -11,7 +11,7 @@ namespace Voron.Journal;
 /// files for reuse.
 /// </summary>
 /// <remarks>
-/// A file's states: made (zeroed for small records, synced) or reused -> two header copies with a fresh incarnation -> named -> spare ->
+/// A file's states: made (zeroed for records of some blocks, synced) or reused -> two header copies with a fresh incarnation -> named -> spare ->
 /// current -> full -> released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
 /// skipped, and recovery finds the next record by its sequence and chain.
 /// <para>
@@ -25,7 +25,9 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed class JournalFileSet : IDisposable
 {
-    private const int LargeRecordBytes = 1 << 20;
+    // Files are zeroed in advance for records from the first length to the second.
+    private const int ZeroedFromBytes = 12 << 10;
+    private const int ZeroedToBytes = 1 << 20;
 
     /// <summary>The size in bytes of the file that a closed environment keeps, unless its current file is smaller.</summary>
     private const long LastFileBytes = 64 << 10;
@@ -53,9 +55,9 @@ internal sealed class JournalFileSet : IDisposable
     private long _nextEpoch = 1;
     private long _nextFileBytes;
 
-    // The length requested by the record that began the newest file, including the reserve, and whether that record was large.
+    // The length requested by the record that began the newest file, including the reserve, and whether the next file is zeroed for such records.
     private long _wantedLength;
-    private bool _isForLarge;
+    private bool _zeroes;
     private readonly RetryPause _spareRetry = new(TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
     private long _filledBytes;
     private JournalFile? _newest;
@@ -125,6 +127,7 @@ internal sealed class JournalFileSet : IDisposable
                     Incarnation = info.Header.Incarnation,
                     Epoch = info.Header.Epoch,
                     UsedBytes = EndOf(ends, info.Header.Incarnation),
+                    WrittenBytes = EndOf(ends, info.Header.Incarnation),
                     HasBothHeaders = info.HasBothHeaders,
                     Version = info.Header.Version,
                 };
@@ -176,7 +179,7 @@ internal sealed class JournalFileSet : IDisposable
             }
 
             _wantedLength = minLength + more;
-            _isForLarge = recordBytes >= LargeRecordBytes;
+            _zeroes = recordBytes is >= ZeroedFromBytes and < ZeroedToBytes;
             file ??= Prepare(minLength, more, seals, isSpare: false);
             file.UsedBytes = file.StartOffset = JournalFormat.FirstRecordOffset;
             _live.Add(file);
@@ -384,7 +387,7 @@ internal sealed class JournalFileSet : IDisposable
             try
             {
                 isTaken = false;
-                return _maker.Make(length, isZeroed: !_isForLarge);
+                return _maker.Make(length, _zeroes);
             }
             catch (DiskException e) when (e.Error == DiskError.NoSpace && !isSpare)
             {

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
 using Voron.Simulation.Disks;
@@ -45,6 +46,43 @@ public sealed class JournalFilesTests
         using var last = StorageEnvironment.Open(crashedAgain, Options);
         Count(last).Should().Be(LargePuts + 2);
         last.Verify().Problems.Should().BeEmpty();
+    }
+
+    /// <summary>
+    /// A small record in blocks that were never written brings zeros to the next multiple of 64 KiB, in the same write. Records in written blocks
+    /// bring none, also in the next epoch of the file, and none reaches beyond its file.
+    /// </summary>
+    [Fact]
+    public void Small_records_write_the_zeros_of_new_blocks_once()
+    {
+        const int Ahead = RecordBatchWriter.AheadBytes;
+        var disk = new SimulatedDisk();
+        var options = new StorageOptions
+        {
+            BackgroundFlush = false,
+            InitialJournalFileBytes = 180_000,
+            MaxJournalFileBytes = 180_000,
+            JournalCompression = JournalCompression.Never,
+        };
+        using var environment = StorageEnvironment.Open(disk, options);
+        Put(environment, 0, 1);
+        var length = disk.List().Single(file => JournalFile.IndexOf(file.Name) >= 0).Length;
+        var newBlocks = Enumerable.Range(1, 200).SelectMany(i => WritesOf(disk, () => Put(environment, i, 1))).ToList();
+        newBlocks.Should().Contain(write => write.Length > 4096).And.OnlyContain(
+            write => write.Length == 4096 || write.End % Ahead == 0 || write.End == length || write.Offset < JournalFormat.FirstRecordOffset)
+            .And.OnlyContain(write => write.End <= length);
+        newBlocks.Where(write => write.Offset >= JournalFormat.FirstRecordOffset).Sum(write => write.Length - 4096).Should()
+            .BeLessThan(newBlocks.Select(write => write.File).Distinct().Count() * length);
+
+        for (var round = 0; round < 3; round++)
+        {
+            environment.Flush();
+            for (var i = 0; i < 100; i++)
+                Put(environment, i, 1, seed: round);
+        }
+
+        environment.Flush();
+        WritesOf(disk, () => Put(environment, 0, 1, seed: 9)).Should().OnlyContain(write => write.Length == 4096, "the file was written in an earlier epoch");
     }
 
     [Fact]
@@ -132,6 +170,16 @@ public sealed class JournalFilesTests
         Count(again).Should().Be(6_000);
     }
 
+    private static List<JournalWrite> WritesOf(SimulatedDisk disk, Action commit)
+    {
+        var from = disk.TraceCount;
+        commit();
+        var files = disk.List().Where(file => JournalFile.IndexOf(file.Name) >= 0).Select(file => disk.FileOf(file.Name)).ToHashSet();
+        return [.. Enumerable.Range(from, disk.TraceCount - from).Select(disk.Trace)
+            .Where(entry => entry.Kind == TraceKind.Write && files.Contains(entry.File))
+            .Select(entry => new JournalWrite(entry.File, entry.Offset, entry.Length))];
+    }
+
     private static long JournalBytesWritten(SimulatedDisk disk, int from)
     {
         var bytes = 0L;
@@ -145,5 +193,10 @@ public sealed class JournalFilesTests
         }
 
         return bytes;
+    }
+
+    private readonly record struct JournalWrite(int File, long Offset, long Length)
+    {
+        public long End => Offset + Length;
     }
 }
