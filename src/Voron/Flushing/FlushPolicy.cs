@@ -9,7 +9,7 @@ internal readonly record struct UnflushedChanges(long PageChanges, long DirtyPag
 /// <summary>Decides at how many bytes of journal a flush is worthwhile.</summary>
 /// <remarks>
 /// A flush writes each dirty page once, however often it has changed, so waiting saves writes where pages change again and again. Where they do
-/// not, waiting saves nothing, and needs more journal files, each of which is first written with zeros when it is created.
+/// not, waiting saves nothing, and needs more journal files, whose blocks are written twice when they are new.
 /// </remarks>
 internal sealed class FlushPolicy
 {

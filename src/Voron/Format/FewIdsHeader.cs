@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Voron.Format;
 
-/// <summary>The start of a set of few ids, after the key of a leaf record. A block of ids follows, in a record that may have unused bytes.</summary>
+/// <summary>The start of a set of few ids, after the key of a leaf record. A block of ids follows, whose capacity may exceed its bytes.</summary>
 [StructLayout(LayoutKind.Explicit, Size = Size, Pack = 1)]
 internal struct FewIdsHeader
 {

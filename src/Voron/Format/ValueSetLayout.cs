@@ -20,7 +20,7 @@ internal static class ValueSetLayout
     /// <summary>Returns the maximum length of a value in bytes: with the number of its set before it, it is a key of the companion.</summary>
     public static int MaxValueLength(int pageSize) => PageStructure.MaxKeyLength(pageSize) - NumberBytes;
 
-    /// <summary>Returns the largest record of a set of few values in bytes: even with the longest key, it still belongs in a leaf.</summary>
+    /// <summary>Returns the largest record of a set of few values in bytes: even with the longest key before it, it fits in a leaf.</summary>
     public static int MaxCapacity(int pageSize) => Math.Min(pageSize / 4, MostCapacity);
 
     /// <summary>Returns the number of bytes that values take as a set of few values.</summary>

@@ -38,6 +38,9 @@ internal interface IDisk : IDisposable
     /// </summary>
     bool IsVolatile => false;
 
+    /// <summary>True when a call that writes several adjacent blocks is one write for the device.</summary>
+    bool GathersWrites => true;
+
     /// <summary>True when a write or a sync waits for a device, so that two of them may take less time concurrently, on two threads.</summary>
     bool WaitsForDevice => false;
 

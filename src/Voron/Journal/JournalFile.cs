@@ -46,7 +46,8 @@ internal sealed class JournalFile
     public long Length { get; set; }
 
     /// <summary>
-    /// The number of bytes from the start that are known to be written, in this epoch or an earlier one. Used by the thread that writes the journal.
+    /// The number of bytes from the start that are known to be written, in this epoch or an earlier one. Used as
+    /// <see cref="Handle"/> is.
     /// </summary>
     public long WrittenBytes { get; set; }
 

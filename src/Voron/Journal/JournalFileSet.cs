@@ -11,8 +11,8 @@ namespace Voron.Journal;
 /// files for reuse.
 /// </summary>
 /// <remarks>
-/// A file's states: made (zeroed for records of some blocks, synced) or reused -> two header copies with a fresh incarnation -> named -> spare ->
-/// current -> full -> released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
+/// A file's states: made (perhaps zeroed, synced) or reused -> two header copies with a fresh incarnation -> named -> spare -> current -> full ->
+/// released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
 /// skipped, and recovery finds the next record by its sequence and chain.
 /// <para>
 /// Files start small and grow with the bytes written between two flushes: a released file is reused if it is large enough; otherwise a new one is
@@ -25,7 +25,7 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed class JournalFileSet : IDisposable
 {
-    // Files are zeroed in advance for records from the first length to the second.
+    // Files are zeroed in advance for records from the first length to the second, and for small ones where they cannot write zeros themselves.
     private const int ZeroedFromBytes = 12 << 10;
     private const int ZeroedToBytes = 1 << 20;
 
@@ -162,10 +162,10 @@ internal sealed class JournalFileSet : IDisposable
     /// <summary>Makes the spare the current file, or a file prepared now.</summary>
     /// <param name="minLength">The number of bytes that the file must provide for records.</param>
     /// <param name="more">The number of additional bytes that it should provide, so that more than one record fits; fewer on a full disk.</param>
-    /// <param name="recordBytes">The size of the first record in bytes.</param>
+    /// <param name="recordBytes">The size of the first record in bytes; null for a record of a flush, which does not show the size of others.</param>
     /// <param name="seals">Seals for earlier files; only the first file after an opening has any.</param>
     /// <exception cref="DiskException">There is not enough space for a file; nothing has changed.</exception>
-    public JournalFile Begin(long minLength, long more, long recordBytes, ReadOnlySpan<JournalSeal> seals)
+    public JournalFile Begin(long minLength, long more, long? recordBytes, ReadOnlySpan<JournalSeal> seals)
     {
         using (_lock.Enter())
         {
@@ -179,7 +179,8 @@ internal sealed class JournalFileSet : IDisposable
             }
 
             _wantedLength = minLength + more;
-            _zeroes = recordBytes is >= ZeroedFromBytes and < ZeroedToBytes;
+            if (recordBytes is { } bytes)
+                _zeroes = bytes < ZeroedToBytes && (bytes >= ZeroedFromBytes || !_disk.GathersWrites);
             file ??= Prepare(minLength, more, seals, isSpare: false);
             file.UsedBytes = file.StartOffset = JournalFormat.FirstRecordOffset;
             _live.Add(file);

@@ -63,7 +63,7 @@ internal sealed unsafe class JournalTail
             SchedulePoint.Reach(SchedulePlace.FileBeginning);
 
             // As much additional space as is kept free; otherwise there would soon be one file per record.
-            _current = _files.Begin(length + kept, kept + Reserve.ImageBytes, length, _seals);
+            _current = _files.Begin(length + kept, kept + Reserve.ImageBytes, reserve == null ? null : length, _seals);
         }
         catch (DiskException e)
         {

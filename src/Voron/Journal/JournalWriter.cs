@@ -268,5 +268,6 @@ internal sealed unsafe class JournalWriter : IDisposable
 
         _leader.Thread.Join();
         _queue.Close();
+        _batches.Dispose();
     }
 }

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.Format;
 using Voron.IO;
@@ -11,18 +10,17 @@ namespace Voron.Journal;
 /// Used by the thread that leads, except that a lazy record is sealed when it is submitted, under the lock of the queue: only while all
 /// records before it are sealed, so that no leader seals one meanwhile.
 /// <para>
-/// The first write to a block also writes the file system's metadata, which makes a small write take half as long again. A write to new blocks
-/// therefore continues with zeros up to a multiple of <see cref="AheadBytes"/>, and the next small records find written blocks. Zeros in the same
-/// write cost little: writing them in advance would cost a write of their own, for which commits wait.
+/// The first write to a block also writes the file system's metadata, which makes a small write take half as long again. A small write to new blocks
+/// therefore continues with zeros up to a multiple of <see cref="AheadBytes"/>, and the next ones find written blocks. Zeros in the same write cost
+/// little: writing them in advance would cost a write of their own, for which commits wait (decision 44).
 /// </para>
 /// </remarks>
-internal sealed unsafe class RecordBatchWriter
+internal sealed unsafe class RecordBatchWriter : IDisposable
 {
-    /// <summary>Zeros reach to a multiple of this many bytes. Records that are as large write no zeros.</summary>
+    /// <summary>Zeros reach to a multiple of this many bytes. Writes of as many bytes have no zeros.</summary>
     public const int AheadBytes = 64 << 10;
 
-    // Pinned and never written. The first block is where the aligned zeros begin.
-    private static readonly byte[] Zeros = GC.AllocateArray<byte>(AheadBytes + JournalFormat.Block, pinned: true);
+    private const int MaxZeroBlocks = AheadBytes / JournalFormat.Block;
 
     private readonly RandomId _environmentId;
     private readonly DeviceSpeed _speed = new();
@@ -30,12 +28,23 @@ internal sealed unsafe class RecordBatchWriter
     // The file of the most recently written records.
     private JournalFile? _written;
     private long _sealedSequence;
+    private byte* _zeros;
 
     public RecordBatchWriter(RandomId environmentId, in JournalPosition end)
     {
         _environmentId = environmentId;
         LastChecksum = end.Checksum;
         _sealedSequence = end.Sequence;
+        _zeros = (byte*)EngineMemory.AllocateAligned(JournalFormat.Block, JournalFormat.Block);
+        NativeMemory.Clear(_zeros, JournalFormat.Block);
+    }
+
+    /// <summary>Frees memory. Nothing is written any more.</summary>
+    public void Dispose()
+    {
+        if (_zeros != null)
+            EngineMemory.FreeAligned(_zeros);
+        _zeros = null;
     }
 
     /// <summary>The checksum of the newest record sealed, which the next one continues.</summary>
@@ -47,7 +56,7 @@ internal sealed unsafe class RecordBatchWriter
     /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
     public long WriteTicks { get; private set; }
 
-    /// <summary>Bytes written, padding included.</summary>
+    /// <summary>Bytes of records written, padding included and zeros after them excluded.</summary>
     public long BytesWritten { get; private set; }
 
     /// <summary>Write calls issued.</summary>
@@ -57,7 +66,7 @@ internal sealed unsafe class RecordBatchWriter
     /// <param name="durableSequence">The newest durable record, which the records confirm.</param>
     public void Write(List<RecordBuffer> batch, long bytes, long durableSequence)
     {
-        var blocks = stackalloc IoBlock[RecordQueue.MaxBatchRecords + 1];
+        var blocks = stackalloc IoBlock[RecordQueue.MaxBatchRecords + MaxZeroBlocks];
         for (var i = 0; i < batch.Count; i++)
         {
             AssertNeighbours(batch, i);
@@ -76,8 +85,8 @@ internal sealed unsafe class RecordBatchWriter
 
         var zeros = ZerosAfter(file, batch[0].Offset + bytes, bytes);
         var count = batch.Count;
-        if (zeros > 0)
-            blocks[count++] = new IoBlock(AlignedZeros, (nuint)zeros);
+        for (var left = zeros; left > 0; left -= JournalFormat.Block)
+            blocks[count++] = new IoBlock(_zeros, JournalFormat.Block);
 
         var start = Stopwatch.GetTimestamp();
         file.Handle.WriteVectored(batch[0].Offset, new ReadOnlySpan<IoBlock>(blocks, count));
@@ -85,20 +94,11 @@ internal sealed unsafe class RecordBatchWriter
         file.WrittenBytes = Math.Max(file.WrittenBytes, batch[0].Offset + bytes + zeros);
         WriteTicks += ticks;
 
-        // The metadata of new blocks takes time that no byte of a record does.
+        // Zeros and metadata take time that no byte of a record does.
         if (zeros == 0)
             _speed.Add(bytes, ticks);
         BytesWritten += bytes;
         Writes++;
-    }
-
-    private static byte* AlignedZeros
-    {
-        get
-        {
-            var start = (nint)Unsafe.AsPointer(ref MemoryMarshal.GetArrayDataReference(Zeros));
-            return (byte*)((start + JournalFormat.Block - 1) & -JournalFormat.Block);
-        }
     }
 
     private static long ZerosAfter(JournalFile file, long end, long bytes) =>

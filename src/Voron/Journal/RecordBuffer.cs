@@ -67,7 +67,7 @@ internal sealed unsafe class RecordBuffer : IDisposable
         Checksum = Header->Checksum,
     };
 
-    /// <summary>The number of bytes of memory that the entry holds.</summary>
+    /// <summary>The number of bytes of memory that the buffer holds.</summary>
     public long Capacity => (long)_capacity;
 
     /// <summary>Returns the largest number of bytes requested since the last call.</summary>

@@ -14,13 +14,13 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
     /// <summary>The maximum number of buffers, and therefore of queued records.</summary>
     public const int MaxBuffers = 16;
 
-    private const int InitialEntryBytes = 64 << 10;
-    private const int LargeEntryBytes = 4 << 20;
+    private const int InitialBufferBytes = 64 << 10;
+    private const int LargeBufferBytes = 4 << 20;
 
     /// <summary>A buffer that takes more than one part in this many of the memory for records is large.</summary>
     private const int PartOfMemory = 8;
 
-    private readonly long _largeEntryBytes = Math.Clamp(memory.LimitBytes / PartOfMemory, BlockMemory.SmallBytes, LargeEntryBytes);
+    private readonly long _largeBufferBytes = Math.Clamp(memory.LimitBytes / PartOfMemory, BlockMemory.SmallBytes, LargeBufferBytes);
     private readonly Stack<RecordBuffer> _free = new(MaxBuffers);
     private long _freeBytes;
     private int _count;
@@ -35,7 +35,7 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
         get
         {
             using (queueLock.Enter())
-                return _free.Any(buffer => buffer.Capacity > _largeEntryBytes);
+                return _free.Any(buffer => buffer.Capacity > _largeBufferBytes);
         }
     }
 
@@ -54,13 +54,13 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
                     if (_free.TryPeek(out var buffer))
                     {
                         _freeBytes -= buffer.Capacity;
-                        buffer.Revive(InitialEntryBytes);
+                        buffer.Revive(InitialBufferBytes);
                         return _free.Pop();
                     }
 
                     if (_count < MaxBuffers)
                     {
-                        buffer = new RecordBuffer(InitialEntryBytes, memory);
+                        buffer = new RecordBuffer(InitialBufferBytes, memory);
                         _count++;
                         return buffer;
                     }
@@ -114,7 +114,7 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
             foreach (var buffer in _free)
             {
                 // The first call after a large record still counts that record.
-                if (buffer.TakeNeeded() * 2 <= buffer.Capacity && buffer.Capacity > _largeEntryBytes)
+                if (buffer.TakeNeeded() * 2 <= buffer.Capacity && buffer.Capacity > _largeBufferBytes)
                     large.Add(buffer);
             }
 
@@ -132,7 +132,7 @@ internal sealed class RecordBufferPool(EngineMonitor queueLock, PoisonState pois
         {
             try
             {
-                buffer.Shrink(InitialEntryBytes);
+                buffer.Shrink(InitialBufferBytes);
             }
             catch (OutOfMemoryException)
             {

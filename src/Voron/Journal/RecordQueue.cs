@@ -55,7 +55,7 @@ internal sealed class RecordQueue
         Buffers = new RecordBufferPool(Lock, poison, memory);
     }
 
-    /// <summary>Guards the queue, the free entries, the sequences and the leadership; comes after the submission lock.</summary>
+    /// <summary>Guards the queue, the free buffers, the sequences and the leadership; comes after the submission lock.</summary>
     public EngineMonitor Lock { get; } = new(LockRank.JournalQueue);
 
     /// <summary>The buffers of the records, which return there.</summary>
@@ -212,7 +212,7 @@ internal sealed class RecordQueue
     }
 
     /// <summary>Ends the lead of a thread whose batch has been acknowledged.</summary>
-    /// <param name="batch">The batch, whose entries return to the pool.</param>
+    /// <param name="batch">The batch, whose buffers return to the pool.</param>
     /// <param name="more">True if there are more records to write.</param>
     /// <param name="late">Commits to complete first, if the method returns false.</param>
     public bool TryEndLeading(List<RecordBuffer> batch, ref bool more, out CommitCompletion? late)

@@ -93,7 +93,7 @@ internal sealed class WritingParts
     /// <summary>Forgets what the last transactions kept. Called when the last user of the environment has ended.</summary>
     public void Forget()
     {
-        Writer.ForgetStates();
+        Writer.ForgetAttachments();
         Transactions.Forget();
     }
 

@@ -27,8 +27,8 @@ internal sealed class KeyedRowFunctions<TKey, TRow> : RowFunctions<TRow>
     private Func<TRow, DateTimeOffset?>? Time { get; init; }
 
     /// <summary>Returns the same functions with another index.</summary>
-    public KeyedRowFunctions<TKey, TRow> With(IndexDefinition shape, IndexFunction<TRow> function) =>
-        new(Name, Version, Codec, (_keyCodec, _keyOf), [.. Slots, shape], [.. Functions, function]) { Compression = Compression, Time = Time };
+    public KeyedRowFunctions<TKey, TRow> With(IndexDefinition index, IndexFunction<TRow> function) =>
+        new(Name, Version, Codec, (_keyCodec, _keyOf), [.. Slots, index], [.. Functions, function]) { Compression = Compression, Time = Time };
 
     /// <summary>Returns the same functions with compressed rows.</summary>
     public KeyedRowFunctions<TKey, TRow> With(ValueCompression compression) =>
@@ -37,8 +37,8 @@ internal sealed class KeyedRowFunctions<TKey, TRow> : RowFunctions<TRow>
     /// <summary>Returns the same functions with an expiry function.</summary>
     public KeyedRowFunctions<TKey, TRow> With(int version, Func<TRow, DateTimeOffset?> time)
     {
-        var shape = new IndexDefinition(RowExpiry.IndexName, version, IsUnique: false) { IsExpiry = true };
-        return new(Name, Version, Codec, (_keyCodec, _keyOf), [.. Slots, shape], [.. Functions, null]) { Compression = Compression, Time = time };
+        var index = new IndexDefinition(RowExpiry.IndexName, version, IsUnique: false) { IsExpiry = true };
+        return new(Name, Version, Codec, (_keyCodec, _keyOf), [.. Slots, index], [.. Functions, null]) { Compression = Compression, Time = time };
     }
 
     /// <summary>Writes a key as the key index stores it.</summary>

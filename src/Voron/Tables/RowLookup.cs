@@ -28,8 +28,8 @@ internal static class RowLookup
     }
 
     /// <summary>
-    /// Finds the row with a primary key, unless it is expired. Its bytes are in its page or, if it is compressed, in the bound table's buffer, where they
-    /// remain until the next call.
+    /// Finds the row with a primary key, unless it is expired. Its bytes are in its page or, if it is compressed, in the buffer of the bound
+    /// table, where they remain until the next call.
     /// </summary>
     /// <exception cref="KeyTooLongException">The key is too long.</exception>
     /// <exception cref="CorruptionException">The key index contains the key, but the row does not exist.</exception>
@@ -99,7 +99,8 @@ internal static class RowLookup
         TryGet(bound, rowId, out row) && !bound.IsExpired(row);
 
     /// <summary>
-    /// Gets a row by its id, even if it is expired. Its bytes are in its page or, if it is compressed, in the bound table's buffer until the next call.
+    /// Gets a row by its id, even if it is expired. Its bytes are in its page or, if it is compressed, in the buffer of the bound table until the
+    /// next call.
     /// </summary>
     public static bool TryGet(BoundTable bound, long rowId, out ReadOnlySpan<byte> row)
     {

@@ -1,6 +1,8 @@
 namespace Voron.Tables;
 
-/// <summary>The part of a table definition that does not depend on its key and row types: name, version, indexes, and how they match stored schemas.</summary>
+/// <summary>
+/// The part of a table definition that does not depend on its key and row types: name, version, indexes, and how they match stored schemas.
+/// </summary>
 internal abstract class TableFunctions
 {
     private const int MaxBindings = 8;

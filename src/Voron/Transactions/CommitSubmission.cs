@@ -5,7 +5,7 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>Collects the changes of the open write transaction in a record, and hands the record to the journal. Used by the holder of the writer.</summary>
+/// <summary>Collects the open write transaction's changes in a record, and hands it to the journal. Used by the holder of the writer.</summary>
 internal sealed unsafe class CommitSubmission
 {
     /// <summary>The number of journal bytes kept free beyond the next flush list, for padding and durability markers.</summary>

@@ -115,8 +115,8 @@ internal sealed class OpenTree : TransactionTree, IBufferedTree
 
     /// <summary>
     /// Defers a put, to be applied together with others. False if it must be applied immediately, because it is large, or because keys are being
-    /// appended, which needs no search for the leaf; the first put to this tree in a transaction shows whether they are. Set changes always wait: many of them
-    /// may belong to one set, and appended keys belong to new sets, to which more ids may be added.
+    /// appended, which needs no search for the leaf; the first put to this tree in a transaction shows whether they are. Set changes always
+    /// wait: many of them may belong to one set, and appended keys belong to new sets, to which more ids may be added.
     /// </summary>
     public bool TryDefer(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, WaitingOperation operation = WaitingOperation.Put)
     {

@@ -91,7 +91,7 @@ internal sealed class SingleWriter
     }
 
     /// <summary>Forgets the objects attached to the state. The environment is closed, and has no user left.</summary>
-    public void ForgetStates() => SubmittedAttachments = null;
+    public void ForgetAttachments() => SubmittedAttachments = null;
 
     /// <summary>Returns the message for a caller that has waited for the writer in vain.</summary>
     public string DescribeWait(TimeSpan waited)

@@ -150,7 +150,8 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         WritePages.Mark();
         _savedTrees.Begin(WritePages.InnermostStamp);
         var id = _savepoints.NextId();
-        _savepoints.Add(new SavepointFrame(id, isNested, WritePages.InnermostStamp, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Context.Attached));
+        _savepoints.Add(new SavepointFrame(
+            id, isNested, WritePages.InnermostStamp, _savedTrees.Count, TreeCount, Catalog.ToHeader(), Context.Attached));
         return id;
     }
 

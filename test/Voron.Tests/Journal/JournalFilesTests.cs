@@ -34,7 +34,7 @@ public sealed class JournalFilesTests
         var from = disk.TraceCount;
         Put(environment, 1, LargePuts);
         var journal = environment.GetStatistics().LiveJournalBytes;
-        before.Should().BeGreaterThanOrEqualTo(64 << 10, "a file for small records is zeroed");
+        before.Should().BeGreaterThanOrEqualTo(64 << 10, "a small record writes zeros to the end of its file");
         journal.Should().BeGreaterThan(2 << 20);
         JournalBytesWritten(disk, from).Should().BeLessThan(journal * 5 / 4);
 
@@ -82,7 +82,28 @@ public sealed class JournalFilesTests
         }
 
         environment.Flush();
-        WritesOf(disk, () => Put(environment, 0, 1, seed: 9)).Should().OnlyContain(write => write.Length == 4096, "the file was written in an earlier epoch");
+        WritesOf(disk, () => Put(environment, 0, 1, seed: 9)).Should()
+            .OnlyContain(write => write.Length == 4096, "the file was written in an earlier epoch");
+    }
+
+    /// <summary>A file is zeroed in advance if the record that began the one before it is neither small nor large.</summary>
+    [Theory]
+    [InlineData(1, false)]
+    [InlineData(100, true)]
+    [InlineData(6000, false)]
+    public void Files_are_zeroed_in_advance_for_records_of_some_blocks(int puts, bool isZeroed)
+    {
+        var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        Put(environment, 0, puts);
+        var zeroed = 0;
+        for (var i = 1; i < (puts == 1 ? 200 : 12); i++)
+        {
+            var writes = WritesOf(disk, () => Put(environment, i * puts, puts));
+            zeroed += writes.Count(write => write is { Offset: 0, Length: > 4096 });
+        }
+
+        (zeroed > 0).Should().Be(isZeroed);
     }
 
     [Fact]

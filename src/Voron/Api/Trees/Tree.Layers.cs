@@ -39,7 +39,7 @@ public readonly partial struct Tree
     internal void RequireOpen() => _ = Opened;
 
     /// <summary>Attaches a <see cref="LayerObject"/>.</summary>
-    internal void Attach(object companion) => Opened.LayerObject = companion;
+    internal void Attach(object layerObject) => Opened.LayerObject = layerObject;
 
     /// <inheritdoc cref="OpenTree.Listen"/>
     internal void Listen(IEntryListener listener) => Opened.Listen(listener);

@@ -33,6 +33,8 @@ internal sealed class WindowsDisk : IDisk
 
     public bool WaitsForDevice => true;
 
+    public bool GathersWrites => false;
+
     public bool IsVisibleToOthers => true;
 
     public static WindowsDisk Open(string path, bool readOnly, bool acceptsNetwork = false)

@@ -41,9 +41,9 @@ internal sealed unsafe class PutBuffer
     // Leaves are prefetched this many puts before they are copied: early enough for memory to respond, late enough to stay cached.
     private const int LeavesAhead = 2;
 
-    private readonly WaitingChange[] _firstItems = new WaitingChange[FirstCount];
+    private readonly WaitingPut[] _firstItems = new WaitingPut[FirstCount];
     private readonly byte[] _firstBytes = GC.AllocateUninitializedArray<byte>(FirstBytes);
-    private WaitingChange[] _items;
+    private WaitingPut[] _items;
     private byte[] _bytes;
     private int _maxCount = FirstCount;
     private int _used;
@@ -79,7 +79,7 @@ internal sealed unsafe class PutBuffer
 
         key.CopyTo(_bytes.AsSpan(_used));
         value.CopyTo(_bytes.AsSpan(_used + key.Length));
-        _items[Count++] = new WaitingChange(_used, key.Length, value.Length, operation);
+        _items[Count++] = new WaitingPut(_used, key.Length, value.Length, operation);
         _used += key.Length + value.Length;
         return true;
     }
@@ -114,7 +114,7 @@ internal sealed unsafe class PutBuffer
         _wasFull = false;
         if (_items == _firstItems)
             return;
-        ArrayPool<WaitingChange>.Shared.Return(_items);
+        ArrayPool<WaitingPut>.Shared.Return(_items);
         ArrayPool<byte>.Shared.Return(_bytes);
         _items = _firstItems;
         _bytes = _firstBytes;
@@ -207,7 +207,7 @@ internal sealed unsafe class PutBuffer
         }
 
         EngineMemory.Ask((nuint)size);
-        var items = ArrayPool<WaitingChange>.Shared.Rent(count);
+        var items = ArrayPool<WaitingPut>.Shared.Rent(count);
         var bytes = ArrayPool<byte>.Shared.Rent(size);
         Trim();
         _items = items;
@@ -266,7 +266,7 @@ internal sealed unsafe class PutBuffer
     }
 
     // Consecutive increments of one key are applied as one change. Returns their number.
-    private int AddAt(PageWriter writer, TreeState state, PageNumber leaf, in SearchKey key, ReadOnlySpan<WaitingChange> puts)
+    private int AddAt(PageWriter writer, TreeState state, PageNumber leaf, in SearchKey key, ReadOnlySpan<WaitingPut> puts)
     {
         Span<long> deltas = stackalloc long[ManyKeySearch.Width];
         var count = 0;
@@ -298,7 +298,7 @@ internal sealed unsafe class PutBuffer
             CacheLines.PrefetchRange(bytes, writer.PageSize);
     }
 
-    private ReadOnlySpan<byte> KeyOf(in WaitingChange put) => _bytes.AsSpan(put.Offset, put.KeyLength);
+    private ReadOnlySpan<byte> KeyOf(in WaitingPut put) => _bytes.AsSpan(put.Offset, put.KeyLength);
 
     private ReadOnlySpan<byte> Key(int index) => KeyOf(_items[index]);
 

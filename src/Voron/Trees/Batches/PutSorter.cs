@@ -9,7 +9,7 @@ internal static unsafe class PutSorter
 {
     /// <param name="puts">The puts in arrival order, which is also the order of their offsets.</param>
     /// <param name="bytes">The buffer to which the offsets refer.</param>
-    public static void Sort(Span<WaitingChange> puts, byte* bytes)
+    public static void Sort(Span<WaitingPut> puts, byte* bytes)
     {
         var prefix = CommonPrefix(puts, bytes);
         EngineMemory.Ask((nuint)puts.Length * sizeof(ulong));
@@ -38,7 +38,7 @@ internal static unsafe class PutSorter
         ArrayPool<ulong>.Shared.Return(rented);
     }
 
-    private static bool AreOfOneKey(ReadOnlySpan<WaitingChange> puts, byte* bytes)
+    private static bool AreOfOneKey(ReadOnlySpan<WaitingPut> puts, byte* bytes)
     {
         var key = new ReadOnlySpan<byte>(bytes + puts[0].Offset, puts[0].KeyLength);
         foreach (var put in puts[1..])
@@ -50,7 +50,7 @@ internal static unsafe class PutSorter
         return true;
     }
 
-    private static int CommonPrefix(ReadOnlySpan<WaitingChange> puts, byte* bytes)
+    private static int CommonPrefix(ReadOnlySpan<WaitingPut> puts, byte* bytes)
     {
         var common = new ReadOnlySpan<byte>(bytes + puts[0].Offset, puts[0].KeyLength);
         foreach (var put in puts)
@@ -74,11 +74,11 @@ internal static unsafe class PutSorter
         return head;
     }
 
-    private readonly struct ByKeyAndArrival(byte* bytes) : IComparer<WaitingChange>
+    private readonly struct ByKeyAndArrival(byte* bytes) : IComparer<WaitingPut>
     {
         private readonly byte* _bytes = bytes;
 
-        public int Compare(WaitingChange left, WaitingChange right)
+        public int Compare(WaitingPut left, WaitingPut right)
         {
             var order = new ReadOnlySpan<byte>(_bytes + left.Offset, left.KeyLength)
                 .SequenceCompareTo(new ReadOnlySpan<byte>(_bytes + right.Offset, right.KeyLength));

@@ -36,7 +36,7 @@ internal static unsafe class WaitingIdApplier
     /// <param name="items">The changes in arrival order; sorted by key afterwards.</param>
     /// <param name="bytes">The buffer of keys and operands.</param>
     [SkipLocalsInit]
-    public static void Apply(PageWriter writer, TreeState state, Span<WaitingChange> items, byte* bytes)
+    public static void Apply(PageWriter writer, TreeState state, Span<WaitingPut> items, byte* bytes)
     {
         if (items.Length > 1)
             PutSorter.Sort(items, bytes);
@@ -55,7 +55,7 @@ internal static unsafe class WaitingIdApplier
         }
     }
 
-    private static void ApplyMany(PageWriter writer, TreeState state, ReadOnlySpan<WaitingChange> items, byte* bytes)
+    private static void ApplyMany(PageWriter writer, TreeState state, ReadOnlySpan<WaitingPut> items, byte* bytes)
     {
         EngineMemory.Ask((nuint)items.Length * (nuint)(sizeof(Arrival) + sizeof(IdChange)));
         var arrivals = ArrayPool<Arrival>.Shared.Rent(items.Length);
@@ -71,7 +71,7 @@ internal static unsafe class WaitingIdApplier
         }
     }
 
-    private static void ApplyToSet(PageWriter writer, TreeState state, ReadOnlySpan<WaitingChange> items, byte* bytes, scoped Room room)
+    private static void ApplyToSet(PageWriter writer, TreeState state, ReadOnlySpan<WaitingPut> items, byte* bytes, scoped Room room)
     {
         var arrivals = room.Arrivals;
         var isSorted = true;
@@ -98,7 +98,7 @@ internal static unsafe class WaitingIdApplier
         IdTreeWriter.Apply(writer, state, Key(items[0], bytes), room.Changes[..count]);
     }
 
-    private static ReadOnlySpan<byte> Key(in WaitingChange item, byte* bytes) => new(bytes + item.Offset, item.KeyLength);
+    private static ReadOnlySpan<byte> Key(in WaitingPut item, byte* bytes) => new(bytes + item.Offset, item.KeyLength);
 
     private readonly record struct Arrival(IdChange Change, int Order);
 

@@ -12,8 +12,8 @@ namespace Voron.Trees.ValueSets;
 
 /// <summary>Changes the sets in a tree of value sets, each stored under its key.</summary>
 /// <remarks>
-/// A set is stored in its leaf while it fits into the largest record. After that, its values move to the companion. They return when they would take at
-/// most a quarter of that record, or when one value remains, so that no set alternates between the two forms. When a set becomes empty, its key is
+/// A set is stored in its leaf while it fits into the largest record. After that, its values move to the companion. They return when they would take
+/// at most a quarter of that record, or when one value remains, so that no set alternates between the two forms. When a set becomes empty, its key is
 /// deleted from the tree. The header of the tree counts the values of all sets. A failure can leave the two trees half changed: the transaction, or
 /// its savepoint, must be rolled back.
 /// </remarks>

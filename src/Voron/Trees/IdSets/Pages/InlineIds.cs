@@ -25,7 +25,8 @@ internal static unsafe class InlineIds
         var header = *(FewIdsHeader*)behind;
         var block = behind + FewIdsHeader.Size;
         var capacity = length - FewIdsHeader.Size;
-        if (!IdBlock.TryUnpack(block, capacity, header.Shape, header.First, ids) || !IdBlock.TryUnpackPayloads(block, capacity, header.Shape, payloads))
+        if (!IdBlock.TryUnpack(block, capacity, header.Shape, header.First, ids)
+            || !IdBlock.TryUnpackPayloads(block, capacity, header.Shape, payloads))
             IdSetErrors.ThrowInline(reader, header);
         return header.Count;
     }

@@ -108,7 +108,8 @@ internal static class FewValuesEditor
 
     private static int SlotsEnd(int count) => FewValuesHeader.Size + (count * sizeof(ushort));
 
-    private static Span<ushort> Slots(Span<byte> record, int count) => MemoryMarshal.Cast<byte, ushort>(record[FewValuesHeader.Size..SlotsEnd(count)]);
+    private static Span<ushort> Slots(Span<byte> record, int count) =>
+        MemoryMarshal.Cast<byte, ushort>(record[FewValuesHeader.Size..SlotsEnd(count)]);
 
     private static ref FewValuesHeader Header(Span<byte> record) => ref MemoryMarshal.AsRef<FewValuesHeader>(record);
 }

@@ -6,13 +6,13 @@ namespace Voron.Trees.Batches;
 /// <summary>A buffered put: the offset of its key in the buffer, followed there by the value or the operand.</summary>
 /// <remarks>Only eight bytes, since a large transaction can have a hundred thousand of them.</remarks>
 [StructLayout(LayoutKind.Sequential, Pack = 4)]
-internal readonly struct WaitingChange
+internal readonly struct WaitingPut
 {
     private const int OperationShift = 12;
 
     private readonly ushort _valueLengthAndOperation;
 
-    public WaitingChange(int offset, int keyLength, int valueLength, WaitingOperation operation)
+    public WaitingPut(int offset, int keyLength, int valueLength, WaitingOperation operation)
     {
         Debug.Assert(keyLength <= ushort.MaxValue && valueLength < 1 << OperationShift, "A put of this length must not be buffered.");
         Offset = offset;
