@@ -43,7 +43,7 @@ internal sealed unsafe class FlushPageWriter
 
     /// <summary>Writes the pages of the plan that have not been written. They are durable after a sync.</summary>
     /// <exception cref="DiskException">A write failed; the plan records how much was written before it.</exception>
-    /// <exception cref="EnvironmentPoisonedException">A sync between the writes failed.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write-back or a sync between the writes failed.</exception>
     public void Write(FlushPlan plan)
     {
         if (plan.Written == 0)
@@ -52,27 +52,38 @@ internal sealed unsafe class FlushPageWriter
             Bytes = 0;
         }
 
-        var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks]);
+        var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks], FlushPacing.PieceBytes);
         var unsynced = 0L;
+        var written = 0L;
         var piece = NextPiece();
+        var firstPage = 0L;
         for (var i = plan.Written; i < plan.Items.Count;)
         {
             if (plan.Items[i].Page != gathering.Next)
                 Seeks++;
+            if (written == 0)
+                firstPage = plan.Items[i].Page;
             while (i < plan.Items.Count && gathering.TryAdd(plan.Items[i].Page, plan.Items[i].Frame, plan.Items[i].Pages))
                 i++;
             var bytes = gathering.Bytes;
             gathering.Write();
             plan.Written = i;
             Bytes += bytes;
-            unsynced += bytes;
-            if (unsynced >= piece)
+            written += bytes;
+            if (written < piece)
+                continue;
+
+            unsynced += written;
+            if (!_engine.DataFile.TryWriteBack(firstPage << _pageShift, (gathering.Next - firstPage) << _pageShift)
+                && unsynced >= FlushPacing.SyncedBytes)
             {
                 _engine.DataFile.Sync();
                 unsynced = 0;
-                piece = NextPiece();
-                _prepareSpare();
             }
+
+            written = 0;
+            piece = NextPiece();
+            _prepareSpare();
         }
 
         foreach (var item in plan.Items.AsSpan())

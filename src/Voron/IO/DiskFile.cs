@@ -41,6 +41,13 @@ internal abstract unsafe class DiskFile : IDisposable
     public abstract void Sync();
 
     /// <summary>
+    /// Writes a range of a buffered file back to the device, and returns when the device has it, without emptying the device's cache. Nothing is
+    /// durable before the next <see cref="Sync"/>, which then has less to do. A failure is one of a sync: the system reports it only once.
+    /// </summary>
+    /// <returns>False where the system has no such call.</returns>
+    public virtual bool TryWriteBack(long offset, long length) => false;
+
+    /// <summary>
     /// Drops the file's durable content from the page cache, so that the next read goes to the device. After a failed write-back, the cache
     /// holds bytes that the device never received, and no later sync reports it. Does nothing where there is no cache or no way to empty it.
     /// </summary>

@@ -25,7 +25,6 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// <summary>The name of the data file in the directory of its environment.</summary>
     public const string FileName = "voron.data";
 
-    private readonly EngineLock _sync = new(LockRank.DataSync);
     private readonly EngineLock _growth = new(LockRank.Growth);
     private readonly PoisonState _poison;
     private readonly PageBitmap _verified;
@@ -156,29 +155,6 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// <summary>Writes the stamp. It is durable after a sync.</summary>
     /// <exception cref="DiskException">The stamp cannot be written.</exception>
     public void WriteStamp(ulong stamp) => File.Write(DataFileStamp.Offset, new ReadOnlySpan<byte>(&stamp, DataFileStamp.Size));
-
-    /// <summary>
-    /// Makes all earlier writes durable. A failure poisons the environment: the kernel reports a failed write-back only once, so the
-    /// caller that sees it must stop all writes before another sync can succeed falsely.
-    /// </summary>
-    /// <exception cref="EnvironmentPoisonedException">The sync failed.</exception>
-    public void Sync()
-    {
-        using (_sync.Enter())
-        {
-            // A sync after a failed one may succeed although bytes of both were lost: the kernel has reported that to the other caller.
-            _poison.ThrowIfPoisoned();
-            try
-            {
-                File.Sync();
-            }
-            catch (DiskException e)
-            {
-                _poison.Set(e);
-                throw _poison.Exception(CommitOutcome.NotCommitted);
-            }
-        }
-    }
 
     /// <summary>Returns the exception for a caller whose bytes could not be written to the file.</summary>
     /// <param name="what">The subject of the message, such as "new pages".</param>

@@ -6,7 +6,8 @@ namespace Voron.Paging;
 /// <summary>Gathers frames of adjacent pages, to write them to the data file in one call.</summary>
 /// <param name="file">The data file.</param>
 /// <param name="blocks">Memory for the frames; its length limits their number.</param>
-internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
+/// <param name="enoughBytes">No frame is added to that many bytes.</param>
+internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks, long enoughBytes = PageGathering.MaxBytes)
 {
     /// <summary>The maximum number of frames per call: a system call for each 256 pages is negligible compared with the write.</summary>
     public const int MaxBlocks = 256;
@@ -27,7 +28,7 @@ internal unsafe ref struct PageGathering(DataFile file, Span<IoBlock> blocks)
     /// <summary>Adds a page, or an extent, if it follows the gathered ones and there is space.</summary>
     public bool TryAdd(long page, byte* frame, int pages)
     {
-        if (_count > 0 && (page != Next || _count == _blocks.Length || Bytes >= MaxBytes))
+        if (_count > 0 && (page != Next || _count == _blocks.Length || Bytes >= enoughBytes))
             return false;
         var bytes = (long)pages * _file.PageSize;
         _blocks[_count++] = new IoBlock(frame, (nuint)bytes);

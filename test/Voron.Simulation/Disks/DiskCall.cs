@@ -18,6 +18,7 @@ internal enum DiskCallKind
     Sync,
     Map,
     ExtendMap,
+    WriteBack,
 }
 
 /// <summary>A call as fault predicates see it, before it does anything.</summary>

@@ -58,6 +58,9 @@ internal sealed class SimulatedDisk : IDisk
 
     public bool IsUnbuffered { get; init; } = true;
 
+    /// <summary>False to have no call that writes back a range, as on Windows and macOS.</summary>
+    public bool WritesBack { get; init; } = true;
+
     public bool MapsSeeUnbufferedWrites { get; init; } = true;
 
     /// <summary>False unless a test is about calls on several threads: their order would not follow from the seed of a run.</summary>
@@ -352,7 +355,8 @@ internal sealed class SimulatedDisk : IDisk
     internal void Enter(DiskCallKind kind, string name, long offset = 0, long length = 0)
     {
         var changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Delete or DiskCallKind.SyncDirectory
-            or DiskCallKind.SetLength or DiskCallKind.Allocate or DiskCallKind.Punch or DiskCallKind.Write or DiskCallKind.Sync;
+            or DiskCallKind.SetLength or DiskCallKind.Allocate or DiskCallKind.Punch or DiskCallKind.Write or DiskCallKind.Sync
+            or DiskCallKind.WriteBack;
         DiskRules.CheckWritable(IsReadOnly && changes, kind.ToString(), PathOf(name));
         if (_faultsAreSuspended)
             return;

@@ -127,6 +127,29 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
             disk.Append(new TraceEntry(TraceKind.SyncEnd) { File = inode.File, Begin = begin });
     }
 
+    // The device may lose what it has in its cache, so the trace shows no write-back.
+    public override bool TryWriteBack(long offset, long length)
+    {
+        DiskRules.CheckRange(offset, length);
+        lock (disk.Gate)
+        {
+            if (!disk.WritesBack)
+                return false;
+            try
+            {
+                Enter(DiskCallKind.WriteBack, offset, length);
+            }
+            catch (DiskException)
+            {
+                disk.NoteFailedSync(inode);
+                if (!DiskFault.TrustsSync(inode.Name))
+                    throw;
+            }
+
+            return true;
+        }
+    }
+
     // After a sync, only the remains of a failed one can still be pending: the device need not have them.
     public override void DropCache()
     {

@@ -253,6 +253,13 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
         public override void Sync() => Do(DiskCallKind.Sync, file.Sync);
 
+        public override bool TryWriteBack(long offset, long length)
+        {
+            var isDone = false;
+            Do(DiskCallKind.WriteBack, () => isDone = file.TryWriteBack(offset, length));
+            return isDone;
+        }
+
         public override void DropCache() => file.DropCache();
 
         public override FileMap Map(long length)

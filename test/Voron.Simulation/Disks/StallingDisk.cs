@@ -73,6 +73,12 @@ internal sealed class StallingDisk : IDisposable
             file.Sync();
         }
 
+        public override bool TryWriteBack(long offset, long length)
+        {
+            disk.Pass();
+            return file.TryWriteBack(offset, length);
+        }
+
         public override FileMap Map(long length) => file.Map(length);
 
         protected override void Dispose(bool disposing) => file.Dispose();

@@ -56,6 +56,9 @@ internal sealed unsafe class UnreliableCalls(int seed) : PosixCalls
 
     public override int SyncData(SafeFileHandle handle) => IsInterrupted() ? -1 : base.SyncData(handle);
 
+    public override int WriteBack(SafeFileHandle handle, long offset, long length) =>
+        IsInterrupted() ? -1 : base.WriteBack(handle, offset, length);
+
     private bool IsInterrupted()
     {
         lock (_gate)

@@ -82,6 +82,8 @@ internal sealed class BlockWatch
 
         public override void Sync() => file.Sync();
 
+        public override bool TryWriteBack(long offset, long length) => file.TryWriteBack(offset, length);
+
         public override FileMap Map(long length) => file.Map(length);
 
         protected override void Dispose(bool disposing) => file.Dispose();

@@ -239,9 +239,9 @@ internal sealed class IoFaultSuite : Suite
         public bool Fits(DiskCallKind kind) => Error switch
         {
             DiskError.NoSpace => kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Allocate or DiskCallKind.Write
-                or DiskCallKind.Sync or DiskCallKind.SetLength,
+                or DiskCallKind.Sync or DiskCallKind.WriteBack or DiskCallKind.SetLength,
             DiskError.EndOfFile => kind is DiskCallKind.Read,
-            _ => DropsDirty ? kind is DiskCallKind.Sync : kind is not DiskCallKind.Length,
+            _ => DropsDirty ? kind is DiskCallKind.Sync or DiskCallKind.WriteBack : kind is not DiskCallKind.Length,
         };
     }
 }

@@ -11,7 +11,7 @@ internal sealed class SlowIoSuite : Suite
     [
         DiskCallKind.Write, DiskCallKind.Sync, DiskCallKind.Allocate, DiskCallKind.Create, DiskCallKind.Rename, DiskCallKind.SyncDirectory,
         DiskCallKind.SetLength, DiskCallKind.Punch, DiskCallKind.Read, DiskCallKind.Delete, DiskCallKind.Open, DiskCallKind.List, DiskCallKind.Lock,
-        DiskCallKind.Map, DiskCallKind.ExtendMap, DiskCallKind.Length,
+        DiskCallKind.Map, DiskCallKind.ExtendMap, DiskCallKind.Length, DiskCallKind.WriteBack,
     ];
 
     // The disk calls that occur while a journal write is slow, and the public calls that cause them.

@@ -45,6 +45,10 @@ internal static unsafe partial class Libc
     [LibraryImport(Library, EntryPoint = "fdatasync", SetLastError = true)]
     public static partial int SyncData(SafeFileHandle handle);
 
+    /// <summary>Linux.</summary>
+    [LibraryImport(Library, EntryPoint = "sync_file_range", SetLastError = true)]
+    public static partial int SyncRange(SafeFileHandle handle, long offset, long length, uint flags);
+
     [LibraryImport(Library, EntryPoint = "ftruncate", SetLastError = true)]
     public static partial int Truncate(SafeFileHandle handle, long length);
 

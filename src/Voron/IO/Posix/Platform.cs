@@ -55,6 +55,11 @@ internal static class Platform
     /// <summary>FS_NOCOW_FL of Linux: a file is overwritten in place.</summary>
     public const long NoCopyOnWrite = 0x0080_0000;
 
+    /// <summary>The flags of sync_file_range. Linux only.</summary>
+    public const uint WaitBefore = 1;
+    public const uint StartWriteBack = 2;
+    public const uint WaitAfter = 4;
+
     /// <summary>fcntl F_NOCACHE and F_FULLFSYNC. macOS only.</summary>
     public const int NoCache = 48;
     public const int FullSync = 51;

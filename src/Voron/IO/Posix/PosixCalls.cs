@@ -34,6 +34,10 @@ internal unsafe class PosixCalls
 
     public virtual int SyncData(SafeFileHandle handle) => Libc.SyncData(handle);
 
+    /// <summary>Waits for a write-back of a range that is under way, starts one, and waits for it. Linux.</summary>
+    public virtual int WriteBack(SafeFileHandle handle, long offset, long length) =>
+        Libc.SyncRange(handle, offset, length, Platform.WaitBefore | Platform.StartWriteBack | Platform.WaitAfter);
+
     /// <summary>Syncs a file. Returns false on failure: the error number gives the reason, and nothing is known to be durable.</summary>
     /// <param name="handle">The file.</param>
     /// <param name="metadata">True to sync all metadata, not only the part that reads need.</param>

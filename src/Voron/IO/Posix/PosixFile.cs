@@ -125,6 +125,21 @@ internal sealed unsafe class PosixFile : SystemFile
             Errno.ThrowUnlessInterrupted("sync", Path);
     }
 
+    public override bool TryWriteBack(long offset, long length)
+    {
+        DiskRules.CheckRange(offset, length);
+        DiskRules.CheckWritable(IsReadOnly, "write back", Path);
+        if (!OperatingSystem.IsLinux())
+            return false;
+        while (_calls.WriteBack(_handle, offset, length) != 0)
+        {
+            if (Errno.IsUnsupported(Marshal.GetLastPInvokeError()))
+                return false;
+            Errno.ThrowUnlessInterrupted("write back", Path);
+        }
+        return true;
+    }
+
     public override void DropCache()
     {
         // A hint: dirty or mapped pages stay.
