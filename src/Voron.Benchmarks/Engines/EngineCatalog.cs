@@ -1,8 +1,13 @@
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>An engine that can be measured, and how to install it.</summary>
-internal sealed record EngineDescriptor(string Name, Func<bool> IsInstalled, string InstallHint, Func<string, EngineObserver, BenchmarkEngine> Open)
+/// <summary>An engine that can be measured.</summary>
+internal sealed record EngineDescriptor(string Name, Func<string, EngineObserver, BenchmarkEngine> Open)
 {
+    /// <summary>True for engines that come with this program.</summary>
+    public Func<bool> IsInstalled { get; init; } = () => true;
+
+    public string InstallHint { get; init; } = "";
+
     /// <summary>True for this project's own engine in any mode.</summary>
     public bool IsOurs => IsJournalVariant || Name is EngineCatalog.Voron or EngineCatalog.VoronPipelined;
 
@@ -34,23 +39,28 @@ internal static class EngineCatalog
         Ours(VoronPipelined, PipelinedCommitsInFlight, JournalCompression.Auto),
         Ours(VoronPlainJournal, commitsInFlight: 1, JournalCompression.Never),
         Ours(VoronLz4Journal, commitsInFlight: 1, JournalCompression.Always),
-        new(Lmdb, () => LmdbNative.IsInstalled, "apt-get install liblmdb0", (directory, _) => new LmdbEngine(directory))
+        new(Lmdb, (directory, _) => new LmdbEngine(directory))
         {
+            IsInstalled = () => LmdbNative.IsInstalled,
+            InstallHint = "apt-get install liblmdb0",
             DataFileName = "data.mdb",
         },
-        new(RocksDb, () => RocksDbNative.IsInstalled, "apt-get install librocksdb7.8", (directory, _) => new RocksDbEngine(directory)),
-        new(Sqlite, () => SqliteNative.IsInstalled, "apt-get install libsqlite3-0", (directory, _) => new SqliteEngine(directory))
+        new(RocksDb, (directory, _) => new RocksDbEngine(directory)),
+        new(Sqlite, (directory, _) => new SqliteEngine(directory)) { DataFileName = "items.sqlite" },
+        new(Berkeley, (directory, _) => new BerkeleyEngine(directory))
         {
-            DataFileName = "items.sqlite",
-        },
-        new(Berkeley, () => BerkeleyNative.IsInstalled, "apt-get install libdb5.3", (directory, _) => new BerkeleyEngine(directory))
-        {
+            IsInstalled = () => BerkeleyNative.IsInstalled,
+            InstallHint = "apt-get install libdb5.3",
             DataFileName = "items.db",
         },
 #if ESENT
-        new(Esent, () => true, "", (directory, _) => new EsentEngine(directory)),
+        new(Esent, (directory, _) => new EsentEngine(directory)),
 #else
-        new(Esent, () => false, "part of Windows and compiled in only there", (_, _) => throw new PlatformNotSupportedException()),
+        new(Esent, (_, _) => throw new PlatformNotSupportedException())
+        {
+            IsInstalled = () => false,
+            InstallHint = "part of Windows and compiled in only there",
+        },
 #endif
     ];
 
@@ -73,7 +83,7 @@ internal static class EngineCatalog
 
     private static EngineDescriptor Ours(string name, int commitsInFlight, JournalCompression compression) =>
         new(
-            name, () => true, "",
+            name,
             (directory, observer) => new VoronEngine(
                 directory, observer, new StorageOptions { JournalCompression = compression }, commitsInFlight))
         {

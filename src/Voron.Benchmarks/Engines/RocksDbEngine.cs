@@ -1,5 +1,4 @@
-using System.Diagnostics.CodeAnalysis;
-using static Voron.Benchmarks.Peers.RocksDbNative;
+using RocksDbSharp;
 
 namespace Voron.Benchmarks.Engines;
 
@@ -7,182 +6,101 @@ namespace Voron.Benchmarks.Engines;
 /// RocksDB with its default options. A transaction is a synced write batch. The engine does not count its keys, and a delete does not
 /// report whether the key existed.
 /// </summary>
-internal sealed unsafe class RocksDbEngine : BenchmarkEngine
+internal sealed class RocksDbEngine : BenchmarkEngine
 {
-    private readonly nint _database;
-    private readonly nint _writeOptions;
-    private readonly nint _batch;
+    private readonly RocksDb _database;
+    private readonly WriteOptions _synced = new WriteOptions().SetSync(true);
+    private readonly WriteBatch _batch = new();
 
-    public RocksDbEngine(string directory)
-    {
-        var options = CreateOptions();
-        SetCreateIfMissing(options, 1);
-        byte* error = null;
-        _database = Open(options, directory, &error);
-        DestroyOptions(options);
-        Check(error);
-        _writeOptions = CreateWriteOptions();
-        SetSync(_writeOptions, 1);
-        _batch = CreateBatch();
-    }
+    public RocksDbEngine(string directory) => _database = RocksDb.Open(new DbOptions().SetCreateIfMissing(), directory);
 
     public override string Settings =>
-        "RocksDB 7.8; default options; WriteOptions.sync for each batch; concurrent callers are threads, grouped by the engine";
+        $"RocksDB {typeof(RocksDb).Assembly.GetName().Version}, with the package's library; default options; WriteOptions.sync for each batch; "
+        + "concurrent callers are threads, grouped by the engine";
 
-    public override void BeginWrite() => ClearBatch(_batch);
+    public override void BeginWrite() => _batch.Clear();
 
-    public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        fixed (byte* keyData = key, valueData = value)
-            BatchPut(_batch, keyData, (nuint)key.Length, valueData, (nuint)value.Length);
-    }
+    public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => _batch.Put(key, value);
 
     public override bool Delete(ReadOnlySpan<byte> key)
     {
-        fixed (byte* keyData = key)
-            BatchDelete(_batch, keyData, (nuint)key.Length);
+        _batch.Delete(key);
         return true;
     }
 
-    public override void Commit()
-    {
-        byte* error = null;
-        Write(_database, _writeOptions, _batch, &error);
-        Check(error);
-    }
+    public override void Commit() => _database.Write(_batch, _synced);
 
-    public override void PutDurable(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        byte* error = null;
-        fixed (byte* keyData = key, valueData = value)
-            Peers.RocksDbNative.Put(_database, _writeOptions, keyData, (nuint)key.Length, valueData, (nuint)value.Length, &error);
-        Check(error);
-    }
+    public override void PutDurable(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => _database.Put(key, value, cf: null, _synced);
 
     public override BenchmarkReader CreateReader() => new Reader(_database);
 
     public override void Dispose()
     {
-        DestroyBatch(_batch);
-        DestroyWriteOptions(_writeOptions);
-        Close(_database);
-    }
-
-    internal static void Check(byte* error)
-    {
-        if (error != null)
-            Throw(error);
-    }
-
-    [DoesNotReturn]
-    private static void Throw(byte* error)
-    {
-        var text = Marshal.PtrToStringUTF8((nint)error);
-        Free(error);
-        throw new BenchmarkException($"RocksDB: {text}");
+        _batch.Dispose();
+        _database.Dispose();
     }
 
     /// <summary>Reads a snapshot. Values are pinned instead of copied.</summary>
-    private sealed class Reader(nint database) : BenchmarkReader
+    private sealed unsafe class Reader(RocksDb database) : BenchmarkReader
     {
-        private readonly nint _options = CreateReadOptions();
-        private nint _snapshot;
-        private nint _iterator;
+        private readonly ReadOptions _options = new();
+        private Snapshot? _snapshot;
+        private Iterator? _iterator;
         private nint _pinned;
 
         public override void Begin()
         {
-            _snapshot = CreateSnapshot(database);
-            SetSnapshot(_options, _snapshot);
+            _snapshot = database.CreateSnapshot();
+            _options.SetSnapshot(_snapshot);
         }
 
         public override void End()
         {
             Unpin();
-            if (_iterator != 0)
-                DestroyIterator(_iterator);
-            _iterator = 0;
-            SetSnapshot(_options, 0);
-            ReleaseSnapshot(database, _snapshot);
-            _snapshot = 0;
+            _iterator?.Dispose();
+            _iterator = null;
+            _snapshot?.Dispose();
+            _snapshot = null;
         }
 
         public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
         {
             Unpin();
-            byte* error = null;
             fixed (byte* keyData = key)
-                _pinned = GetPinned(database, _options, keyData, (nuint)key.Length, &error);
-            Check(error);
+                _pinned = Native.Instance.rocksdb_get_pinned(database.Handle, _options.Handle, keyData, (nuint)key.Length);
             nuint length = 0;
-            var data = _pinned == 0 ? null : PinnedValue(_pinned, &length);
-            value = new ReadOnlySpan<byte>(data, (int)length);
-            return data != null;
+            var data = _pinned == 0 ? 0 : Native.Instance.rocksdb_pinnableslice_value(_pinned, out length);
+            value = new ReadOnlySpan<byte>((byte*)data, (int)length);
+            return data != 0;
         }
 
-        public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-        {
-            PrepareIterator();
-            SeekToFirst(_iterator);
-            return Current(out key, out value);
-        }
+        public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+            Current((_iterator ??= database.NewIterator(cf: null, _options)).SeekToFirst(), out key, out value);
 
-        public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-        {
-            PrepareIterator();
-            SeekToLast(_iterator);
-            return Current(out key, out value);
-        }
+        public override bool MoveLast(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) =>
+            Current((_iterator ??= database.NewIterator(cf: null, _options)).SeekToLast(), out key, out value);
 
-        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-        {
-            Next(_iterator);
-            return Current(out key, out value);
-        }
+        public override bool MoveNext(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Current(_iterator!.Next(), out key, out value);
 
-        public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
-        {
-            Previous(_iterator);
-            return Current(out key, out value);
-        }
+        public override bool MovePrevious(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Current(_iterator!.Prev(), out key, out value);
 
-        public override void Dispose()
-        {
-            if (_snapshot != 0)
-                End();
-            DestroyReadOptions(_options);
-        }
+        public override void Dispose() => End();
 
-        private bool Current(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        private static bool Current(Iterator iterator, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
         {
-            if (IsValid(_iterator) == 0)
-            {
-                byte* error = null;
-                IteratorError(_iterator, &error);
-                Check(error);
-                key = default;
-                value = default;
+            key = default;
+            value = default;
+            if (!iterator.Valid())
                 return false;
-            }
-            nuint keyLength;
-            nuint valueLength;
-            var keyData = IteratorKey(_iterator, &keyLength);
-            var valueData = IteratorValue(_iterator, &valueLength);
-            key = new ReadOnlySpan<byte>(keyData, (int)keyLength);
-            value = new ReadOnlySpan<byte>(valueData, (int)valueLength);
+            key = iterator.GetKeySpan();
+            value = iterator.GetValueSpan();
             return true;
-        }
-
-        private void PrepareIterator()
-        {
-            if (_iterator == 0)
-                _iterator = CreateIterator(database, _options);
         }
 
         private void Unpin()
         {
             if (_pinned != 0)
-                DestroyPinned(_pinned);
+                Native.Instance.rocksdb_pinnableslice_destroy(_pinned);
             _pinned = 0;
         }
     }

@@ -1,18 +1,22 @@
 using System.Diagnostics.CodeAnalysis;
-using static Voron.Benchmarks.Peers.SqliteNative;
+using SQLitePCL;
+using static SQLitePCL.raw;
 
 namespace Voron.Benchmarks.Engines;
 
-/// <summary>SQLite in WAL mode, by default with full sync, so that every commit is durable. Other settings are the defaults.</summary>
-internal sealed unsafe class SqliteEngine : BenchmarkEngine
+/// <summary>
+/// SQLite in WAL mode, by default with full sync, so that every commit is durable. Other settings are the defaults. The library is that of
+/// <c>Microsoft.Data.Sqlite</c>, called below its commands and parameters.
+/// </summary>
+internal sealed class SqliteEngine : BenchmarkEngine
 {
     private readonly string _path;
     private readonly string _synchronous;
     private readonly Connection _connection;
-    private readonly nint _begin;
-    private readonly nint _commit;
-    private readonly nint _put;
-    private readonly nint _delete;
+    private readonly sqlite3_stmt _begin;
+    private readonly sqlite3_stmt _commit;
+    private readonly sqlite3_stmt _put;
+    private readonly sqlite3_stmt _delete;
 
     public SqliteEngine(string directory, string synchronous = "FULL")
     {
@@ -27,30 +31,24 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
     }
 
     public override string Settings =>
-        $"SQLite {Marshal.PtrToStringUTF8((nint)Version())}; WAL, synchronous {_synchronous}; prepared statements; BLOB key, WITHOUT ROWID; "
-        + "other settings default; one writer, concurrent callers share a lock";
+        $"SQLite {sqlite3_libversion().utf8_to_string()}, with the package's library; WAL, synchronous {_synchronous}; prepared statements; "
+        + "BLOB key, WITHOUT ROWID; other settings default; one writer, concurrent callers share a lock";
 
     public override void BeginWrite() => _connection.RunPrepared(_begin);
 
     public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        fixed (byte* keyData = key, valueData = value)
-        {
-            _connection.Check(BindBlob(_put, 1, keyData, key.Length, 0));
-            _connection.Check(BindBlob(_put, 2, valueData, value.Length, 0));
-            _connection.RunPrepared(_put);
-        }
+        _connection.Check(sqlite3_bind_blob(_put, 1, key));
+        _connection.Check(sqlite3_bind_blob(_put, 2, value));
+        _connection.RunPrepared(_put);
     }
 
     public override bool Delete(ReadOnlySpan<byte> key)
     {
-        fixed (byte* keyData = key)
-        {
-            _connection.Check(BindBlob(_delete, 1, keyData, key.Length, 0));
-            var found = _connection.StepRow(_delete);
-            _connection.Check(Reset(_delete));
-            return found;
-        }
+        _connection.Check(sqlite3_bind_blob(_delete, 1, key));
+        var found = _connection.StepRow(_delete);
+        _connection.Check(sqlite3_reset(_delete));
+        return found;
     }
 
     public override void Commit() => _connection.RunPrepared(_commit);
@@ -63,12 +61,12 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
     private sealed class Reader : BenchmarkReader
     {
         private readonly Connection _connection;
-        private readonly nint _begin;
-        private readonly nint _commit;
-        private readonly nint _get;
-        private readonly nint _forward;
-        private readonly nint _backward;
-        private nint _scan;
+        private readonly sqlite3_stmt _begin;
+        private readonly sqlite3_stmt _commit;
+        private readonly sqlite3_stmt _get;
+        private readonly sqlite3_stmt _forward;
+        private readonly sqlite3_stmt _backward;
+        private sqlite3_stmt? _scan;
         private bool _isReading;
 
         public Reader(string path)
@@ -89,7 +87,7 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
 
         public override void End()
         {
-            _ = Reset(_get);
+            _ = sqlite3_reset(_get);
             EndScan();
             _connection.RunPrepared(_commit);
             _isReading = false;
@@ -97,14 +95,11 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
 
         public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
         {
-            _ = Reset(_get);
-            fixed (byte* keyData = key)
-            {
-                _connection.Check(BindBlob(_get, 1, keyData, key.Length, 0));
-                var found = _connection.StepRow(_get);
-                value = found ? Connection.Blob(_get, 0) : default;
-                return found;
-            }
+            _ = sqlite3_reset(_get);
+            _connection.Check(sqlite3_bind_blob(_get, 1, key));
+            var found = _connection.StepRow(_get);
+            value = found ? sqlite3_column_blob(_get, 0) : default;
+            return found;
         }
 
         public override bool MoveFirst(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => Start(_forward, out key, out value);
@@ -122,7 +117,7 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
             _connection.Dispose();
         }
 
-        private bool Start(nint statement, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        private bool Start(sqlite3_stmt statement, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
         {
             EndScan();
             _scan = statement;
@@ -131,17 +126,17 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
 
         private bool Move(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
         {
-            var found = _connection.StepRow(_scan);
-            key = found ? Connection.Blob(_scan, 0) : default;
-            value = found ? Connection.Blob(_scan, 1) : default;
+            var found = _connection.StepRow(_scan!);
+            key = found ? sqlite3_column_blob(_scan, 0) : default;
+            value = found ? sqlite3_column_blob(_scan, 1) : default;
             return found;
         }
 
         private void EndScan()
         {
-            if (_scan != 0)
-                _ = Reset(_scan);
-            _scan = 0;
+            if (_scan is not null)
+                _ = sqlite3_reset(_scan);
+            _scan = null;
         }
     }
 
@@ -150,64 +145,61 @@ internal sealed unsafe class SqliteEngine : BenchmarkEngine
     {
         private const int BusyMilliseconds = 60_000;
 
-        private readonly List<nint> _statements = [];
-        private readonly nint _handle;
+        private readonly List<sqlite3_stmt> _statements = [];
+        private readonly sqlite3 _handle;
+
+        static Connection() => Batteries_V2.Init();
 
         public Connection(string path, string synchronous = "FULL")
         {
-            nint handle;
-            var code = Open(path, &handle, OpenReadWrite | OpenCreate, 0);
-            _handle = handle;
+            var code = sqlite3_open_v2(path, out _handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs: null);
             Check(code);
-            Check(SetBusyTimeout(handle, BusyMilliseconds));
+            Check(sqlite3_busy_timeout(_handle, BusyMilliseconds));
             Run("PRAGMA journal_mode=WAL");
             Run($"PRAGMA synchronous={synchronous}");
         }
 
-        public void Run(string sql) => Check(Execute(_handle, sql, 0, 0, null));
+        public void Run(string sql) => Check(sqlite3_exec(_handle, sql));
 
-        public nint Prepare(string sql)
+        public sqlite3_stmt Prepare(string sql)
         {
-            nint statement;
-            Check(Peers.SqliteNative.Prepare(_handle, sql, -1, &statement, null));
+            Check(sqlite3_prepare_v2(_handle, sql, out var statement));
             _statements.Add(statement);
             return statement;
         }
 
         /// <summary>Runs a statement that returns no row.</summary>
-        public void RunPrepared(nint statement)
+        public void RunPrepared(sqlite3_stmt statement)
         {
-            var code = Step(statement);
-            _ = Reset(statement);
-            if (code != Done)
+            var code = sqlite3_step(statement);
+            _ = sqlite3_reset(statement);
+            if (code != SQLITE_DONE)
                 Throw(code);
         }
 
         /// <returns>True if there is a row.</returns>
-        public bool StepRow(nint statement)
+        public bool StepRow(sqlite3_stmt statement)
         {
-            var code = Step(statement);
-            if (code is not (Row or Done))
+            var code = sqlite3_step(statement);
+            if (code is not (SQLITE_ROW or SQLITE_DONE))
                 Throw(code);
-            return code == Row;
+            return code == SQLITE_ROW;
         }
-
-        public static ReadOnlySpan<byte> Blob(nint statement, int column) => new(ColumnBlob(statement, column), ColumnBytes(statement, column));
 
         public void Check(int code)
         {
-            if (code != Ok)
+            if (code != SQLITE_OK)
                 Throw(code);
         }
 
         public void Dispose()
         {
             foreach (var statement in _statements)
-                _ = Finish(statement);
-            _ = Close(_handle);
+                statement.Dispose();
+            _handle.Dispose();
         }
 
         [DoesNotReturn]
-        private void Throw(int code) => throw new BenchmarkException($"SQLite: {Marshal.PtrToStringUTF8((nint)ErrorText(_handle))} ({code})");
+        private void Throw(int code) => throw new BenchmarkException($"SQLite: {sqlite3_errmsg(_handle).utf8_to_string()} ({code})");
     }
 }

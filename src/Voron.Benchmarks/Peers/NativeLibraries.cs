@@ -8,15 +8,13 @@ namespace Voron.Benchmarks.Peers;
 internal static class NativeLibraries
 {
     internal const string Lmdb = "lmdb";
-    internal const string RocksDb = "rocksdb";
-    internal const string Sqlite = "sqlite3";
     internal const string Berkeley = "db-5.3";
 
     private static readonly Dictionary<string, nint> Handles = new()
     {
-        [Lmdb] = Load("liblmdb.so.0", "liblmdb.so", "liblmdb.dylib", "lmdb"),
-        [RocksDb] = Load("librocksdb.so.7.8", "librocksdb.so.7"),
-        [Sqlite] = Load("libsqlite3.so.0", "libsqlite3.dylib", "winsqlite3", "sqlite3"),
+
+        // That of the package first, which needs a recent C library, then that of the system.
+        [Lmdb] = Load("lmdb", "liblmdb.so.0", "liblmdb.dylib"),
         [Berkeley] = Load("libdb-5.3.so", "libdb-5.3.dylib"),
     };
 
