@@ -8,6 +8,9 @@ internal sealed record EngineDescriptor(string Name, Func<string, EngineObserver
 
     public string InstallHint { get; init; } = "";
 
+    /// <summary>Says why the engine does not run a workload, or returns null if it does. A comparison has a row with the reason.</summary>
+    public Func<WorkloadDefinition, string?> LeavesOut { get; init; } = _ => null;
+
     /// <summary>True for this project's own engine in any mode.</summary>
     public bool IsOurs => IsJournalVariant || Name is EngineCatalog.Voron or EngineCatalog.VoronPipelined;
 
@@ -29,6 +32,9 @@ internal static class EngineCatalog
     public const string RocksDb = "rocksdb";
     public const string Sqlite = "sqlite";
     public const string Berkeley = "berkeley-db";
+    public const string ZoneTree = "zonetree";
+    public const string LiteDb = "litedb";
+    public const string DBreeze = "dbreeze";
     public const string Esent = "esent";
 
     private const int PipelinedCommitsInFlight = 2;
@@ -53,6 +59,13 @@ internal static class EngineCatalog
             InstallHint = "apt-get install libdb5.3",
             DataFileName = "items.db",
         },
+        new(ZoneTree, (directory, _) => new ZoneTreeEngine(directory)),
+        new(LiteDb, (directory, _) => new LiteDbEngine(directory))
+        {
+            DataFileName = LiteDbEngine.FileName,
+            LeavesOut = workload => workload.ValueBytes > LiteDbEngine.MaxValueBytes ? "a document has at most 16 MiB" : null,
+        },
+        new(DBreeze, (directory, _) => new DBreezeEngine(directory)),
 #if ESENT
         new(Esent, (directory, _) => new EsentEngine(directory)),
 #else

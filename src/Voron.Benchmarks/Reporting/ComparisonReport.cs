@@ -77,8 +77,8 @@ internal sealed class ComparisonReport
                 var runs = _medians.Runs(step.Workload, engine.Name);
                 if (runs.Length != 0 && table.Has(runs))
                     yield return table.Columns.Row(runs);
-                else if (table.NamesMissing && !engine.IsInstalled())
-                    yield return [step.Workload.Title, engine.Name, NotInstalled, .. Enumerable.Repeat("", table.Columns.Headers.Count - 3)];
+                else if (table.NamesMissing && (engine.IsInstalled() ? engine.LeavesOut(step.Workload) : NotInstalled) is { } reason)
+                    yield return [step.Workload.Title, engine.Name, .. Enumerable.Repeat("", table.Columns.Headers.Count - 3), reason];
             }
         }
     }

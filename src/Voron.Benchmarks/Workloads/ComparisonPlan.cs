@@ -125,8 +125,11 @@ internal sealed record Comparison(IReadOnlyList<EngineDescriptor> Engines, IRead
             ? EngineCatalog.All.Where(engine => engine.IsJournalVariant && !Engines.Contains(engine))
             : [];
 
-    /// <summary>Returns the installed engines of a step. Steps about journals add the variants with and without compression.</summary>
-    public EngineDescriptor[] EnginesOf(Step step) => [.. (IsAboutJournals(step) ? AllEngines : Engines).Where(engine => engine.IsInstalled())];
+    /// <summary>
+    /// Returns the installed engines that run a step. Steps about journals add the variants with and without compression.
+    /// </summary>
+    public EngineDescriptor[] EnginesOf(Step step) =>
+        [.. (IsAboutJournals(step) ? AllEngines : Engines).Where(engine => engine.IsInstalled() && engine.LeavesOut(step.Workload) is null)];
 
     /// <summary>Returns true if no later step needs this engine's store.</summary>
     public bool IsLastOfStore(Step step, EngineDescriptor engine) =>
