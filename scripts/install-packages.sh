@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the system libraries that tests and benchmarks compare the engine with: LZ4 for the codec's tests, LMDB and Berkeley DB as peers of the
-# benchmarks, the model checker with its compiler, what the packages are looked into and compiled ahead of
+# benchmarks, strace to count what each of these syncs, the model checker with its compiler, what the packages are looked into and compiled ahead of
 # time with, a client for the web service among the samples, a browser for the page of the document store, and Wine for the tests of Windows. Does
 # nothing when they are there, and only says so when it cannot install them.
 set -euo pipefail
@@ -10,6 +10,7 @@ have() { ldconfig -p 2>/dev/null | grep -q "$1" || compgen -G "/usr/lib/*/$1*" >
 have liblmdb.so.0 || missing+=(liblmdb0)
 have libdb-5.3.so || missing+=(libdb5.3)
 have liblz4.so.1 || missing+=(liblz4-1)
+command -v strace >/dev/null || missing+=(strace)
 command -v spin >/dev/null || missing+=(spin)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 command -v unzip >/dev/null || missing+=(unzip)

@@ -136,7 +136,7 @@ public sealed class MeasurementTests
         var comparison = new Comparison([EngineCatalog.Find(EngineCatalog.Voron)], ComparisonPlan.Select([], 1), Rounds: 1);
         var results = comparison.Steps.SelectMany(step => (RunResult[])
             [Run(step.Workload, EngineCatalog.Voron, 200), Run(step.Workload, lmdb.Name, 100)]).ToList();
-        var tables = new ComparisonReport(comparison, results).Create().Tables;
+        var tables = new ComparisonReport(comparison, results, counts: []).Create().Tables;
         tables.Should().OnlyContain(table => table.Rows.All(row => row.Length == table.Columns.Length));
         var goals = tables.Single(table => table.Title == "Goals").Rows.Select(row => $"{row[0]}: {row[1]}").ToList();
         goals.Should().OnlyHaveUniqueItems().And.Contain(
@@ -268,7 +268,7 @@ public sealed class MeasurementTests
     }
 
     /// <summary>A run of ten seconds and of a hundred operations a transaction.</summary>
-    private static RunResult Run(WorkloadDefinition workload, string engine, long operations) => new()
+    internal static RunResult Run(WorkloadDefinition workload, string engine, long operations) => new()
     {
         Engine = engine,
         Settings = "",

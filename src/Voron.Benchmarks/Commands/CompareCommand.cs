@@ -54,13 +54,30 @@ internal static class CompareCommand
         // A store is removed when the last workload that needs it is done.
         var largestStore = comparison.Steps.Max(step => StoredItems(step) * (ItemGenerator.KeyBytes + step.Workload.ValueBytes));
         session.CheckDevice(largestStore * SpaceFactor * installed);
+        var counts = await CountSyncsAsync(session.Area, comparison, stop).ConfigureAwait(false);
         var results = await MeasureAsync(session.Area, comparison, stop).ConfigureAwait(false);
 
         // Probed again, because figures from a device that changed its pace in between cannot be trusted.
         session.ProbeRawDevice();
-        var report = new ComparisonReport(comparison, results);
-        session.Finish(report.Create(), results);
+        var report = new ComparisonReport(comparison, results, counts);
+        session.Finish(report.Create(), results, counts);
         report.RequireAgreement();
+    }
+
+    private static async Task<List<SyncCount>> CountSyncsAsync(WorkArea area, Comparison comparison, CancellationToken stop)
+    {
+        EngineDescriptor[] engines = [.. comparison.AllEngines.Where(engine => engine.IsInstalled())];
+        var counts = new List<SyncCount>();
+        await MeasuringSession.ShowProgressAsync(engines.Length, async progress =>
+        {
+            foreach (var engine in engines)
+            {
+                progress.Description = Markup.Escape($"counting syncs, {engine.Name}");
+                counts.Add(await SyncCounter.CountAsync(engine.Name, area, stop).ConfigureAwait(false));
+                progress.Increment(1);
+            }
+        }).ConfigureAwait(false);
+        return counts;
     }
 
     private static async Task<List<RunResult>> MeasureAsync(WorkArea area, Comparison comparison, CancellationToken stop)

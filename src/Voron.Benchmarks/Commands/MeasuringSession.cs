@@ -97,7 +97,8 @@ internal sealed class MeasuringSession : IDisposable
     }
 
     /// <summary>Prints a report and writes the files that the command line asks for.</summary>
-    public void Finish(Report report, IReadOnlyList<RunResult> results) => FinishWith(report, new ResultFile(_started, Machine, _rawDevice, results));
+    public void Finish(Report report, IReadOnlyList<RunResult> results, IReadOnlyList<SyncCount>? durability = null) =>
+        FinishWith(report, new ResultFile(_started, Machine, _rawDevice, results) { Durability = durability });
 
     /// <summary>Does the same as <see cref="Finish"/>, with JSON of another form.</summary>
     public void FinishWith<T>(Report report, T json)

@@ -43,7 +43,7 @@ internal static class MeasuringProcess
         }
         catch (OperationCanceledException)
         {
-            process.Kill();
+            process.Kill(entireProcessTree: true);
             await process.WaitForExitAsync(CancellationToken.None).ConfigureAwait(false);
             throw;
         }
@@ -69,6 +69,8 @@ internal static class MeasuringProcess
             start.Environment.Remove(CallCountingDelay);
             PackagedEngine.Use(start);
         }
+        if (request.Trace is { } file)
+            SyncCounter.Trace(start, file);
         return start;
     }
 

@@ -7,14 +7,21 @@ internal sealed class ComparisonReport
     private static readonly string[] GoalColumns = ["workload", "goal", "measured", "verdict"];
 
     private readonly Comparison _comparison;
+    private readonly IReadOnlyList<SyncCount> _counts;
     private readonly Medians _medians;
+    private readonly Medians _durable;
+    private readonly ComparisonTables _tables;
     private readonly string[] _settings;
     private readonly string[] _disagreements;
 
-    public ComparisonReport(Comparison comparison, IReadOnlyList<RunResult> results)
+    public ComparisonReport(Comparison comparison, IReadOnlyList<RunResult> results, IReadOnlyList<SyncCount> counts)
     {
         _comparison = comparison;
+        _counts = counts;
+        string[] notDurable = [.. counts.Where(count => count.IsDurable == false).Select(count => count.Engine)];
         _medians = new Medians(results);
+        _durable = new Medians([.. results.Where(result => !notDurable.Contains(result.Engine))]);
+        _tables = new ComparisonTables(_durable, notDurable);
         _settings = [.. results.DistinctBy(result => result.Engine).Select(result => $"{result.Engine}: {result.Settings}")];
         _disagreements =
         [
@@ -40,8 +47,9 @@ internal sealed class ComparisonReport
         "Comparison of engines",
         [.. Notes()],
         [
-            .. new ComparisonTables(_medians).All.Select(table => table.Columns.With(Rows(table))),
-            ComparisonTables.FirstSecondCommits(AllRuns.Where(runs => runs.Any(run => run.FirstSecond is not null))),
+            DurabilityTable(),
+            .. _tables.All.Select(table => table.Columns.With(Rows(table))),
+            _tables.FirstSecondCommits(AllRuns.Where(runs => runs.Any(run => run.FirstSecond is not null))),
             Durations(),
             new ReportTable("Goals", GoalColumns.Length, GoalColumns, [.. Goals()]),
         ])
@@ -83,6 +91,19 @@ internal sealed class ComparisonReport
         }
     }
 
+    private ReportTable DurabilityTable() => new TableOf<SyncCount>("Durability, counted")
+        .Text("engine", count => count.Engine)
+        .Count("commits", count => count.Commits)
+        .Count("syncs", count => count.Syncs)
+        .Count("write-through writes", count => count.WriteThroughWrites)
+        .Text("verdict", count => count.IsDurable switch
+        {
+            true => "enough for each commit",
+            false => "fewer than commits: not durable",
+            null => $"not counted: {count.Reason}",
+        })
+        .OfEach(_counts);
+
     private ReportTable Durations()
     {
         EngineDescriptor[] engines = [.. _comparison.AllEngines.Where(engine => engine.IsInstalled())];
@@ -107,7 +128,7 @@ internal sealed class ComparisonReport
     private IEnumerable<string[]> Goals()
     {
         List<string> reported = [.. ReportedSteps.Select(step => step.Workload.Title)];
-        return from goal in Reporting.Goals.Evaluate(_medians)
+        return from goal in Reporting.Goals.Evaluate(_durable)
                where reported.Contains(goal.Workload)
                orderby reported.IndexOf(goal.Workload)
                select (string[])[goal.Workload, goal.Goal, goal.Measured, goal.Verdict];

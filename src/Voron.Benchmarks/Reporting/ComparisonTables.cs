@@ -8,11 +8,15 @@ namespace Voron.Benchmarks.Reporting;
 internal sealed record ComparisonTable(Columns Columns, Func<RunResult[], bool> Has, bool NamesMissing = false);
 
 /// <summary>The tables of a comparison. Journal variants have rows only in that of journals.</summary>
-internal sealed class ComparisonTables(Medians medians)
+/// <param name="medians">Of the engines that make each commit durable, with which others are compared.</param>
+/// <param name="notDurable">The other engines, whose rates stand in a table of their own.</param>
+internal sealed class ComparisonTables(Medians medians, IReadOnlyCollection<string> notDurable)
 {
     public IReadOnlyList<ComparisonTable> All =>
     [
-        new(Speed, IsRacing, NamesMissing: true), new(Processor, IsRacing),
+        new(Speed("Speed (medians)"), runs => IsRacing(runs) && IsDurable(runs), NamesMissing: true),
+        new(Speed("Speed of engines that do not make each commit durable"), runs => IsRacing(runs) && !IsDurable(runs)),
+        new(Processor, IsRacing),
         new(Commits, runs => IsRacing(runs) && runs[0].CommitLatency is not null),
         new(RawDevice, runs => IsRacing(runs) && runs.Any(run => run.PacedProbe is not null)),
         new(BesideFlushes, runs => IsRacing(runs) && runs.Any(run => run.CommitLatencyBesideFlushes is not null)),
@@ -21,7 +25,7 @@ internal sealed class ComparisonTables(Medians medians)
         new(FirstSeconds, runs => runs.Any(run => run.FirstSecond is not null)),
     ];
 
-    private Columns Speed => Of("Speed (medians; every commit durable unless the settings say otherwise)")
+    private Columns Speed(string title) => Of(title)
         .Count("operations/s", run => run.OperationsPerSecond)
         .Cell("slowest", runs => Figures.Count(runs.Min(run => run.OperationsPerSecond)))
         .Cell("fastest", runs => Figures.Count(runs.Max(run => run.OperationsPerSecond)))
@@ -42,11 +46,11 @@ internal sealed class ComparisonTables(Medians medians)
         .Decimal("processors in use", run => run.Usage.CpuSeconds / run.Usage.WallSeconds)
         .Decimal("elapsed between calls", MicrosecondsBetweenCalls);
 
-    private static Columns Commits =>
+    private Columns Commits =>
         Of("Commits (medians of the rounds, microseconds; a transaction is from its beginning to the end of its commit)")
             .Latency("commit p50", run => run.CommitLatency).Latency("transaction p50", run => run.TransactionLatency);
 
-    private static Columns RawDevice => Of("The raw device after each run (medians of the rounds, microseconds a durable write as large as a commit)")
+    private Columns RawDevice => Of("The raw device after each run (medians of the rounds, microseconds a durable write as large as a commit)")
         .Decimal("KB", run => run.PacedProbe?.RecordBytes / 1024.0)
         .Latency("tight loop p50", run => run.PacedProbe?.Tight, hasTail: false)
         .Microseconds("computing", run => run.PacedProbe?.ComputingMicroseconds)
@@ -55,14 +59,14 @@ internal sealed class ComparisonTables(Medians medians)
         .Percent("of raw device", run => run.ShareOfRawDevice)
         .Percent("by medians", run => run.ShareByMedians);
 
-    private static Columns BesideFlushes => Of("Commits while flushing, beside a bare probe that writes the same (medians, microseconds)")
+    private Columns BesideFlushes => Of("Commits while flushing, beside a bare probe that writes the same (medians, microseconds)")
         .Count("commits", run => run.CommitsBesideFlushes)
         .Latency("p50", run => run.CommitLatencyBesideFlushes)
         .Latency("probe p50", run => run.FlushingProbe?.Latency)
         .Ratio("p99.9 to probe's", FlushingRatio)
         .Decimal("probe's buffered MB/s", run => run.FlushingProbe?.BufferedMegabytesPerSecond);
 
-    private static Columns Costs => Of("Costs (medians)")
+    private Columns Costs => Of("Costs (medians)")
         .Decimal("device B a user B", DeviceBytesPerUserByte)
         .Decimal("device writes a tx", run => (double?)run.DeviceWrites / run.Transactions)
         .Bytes("on disk before", run => run.AllocatedBytesBefore).Bytes("after", run => run.AllocatedBytes)
@@ -72,21 +76,21 @@ internal sealed class ComparisonTables(Medians medians)
         .Bytes("managed heap", run => run.Memory?.ManagedBytes)
         .Decimal("managed B an op, steady", run => run.ManagedBytesPerOperation);
 
-    private static Columns LargeValues => Of("Large values (medians)")
+    private Columns LargeValues => Of("Large values (medians)")
         .Decimal("MB/s", run => run.MegabytesPerSecond)
         .Decimal("raw device, 1 MiB writes in a tight loop, MB/s", run => run.SequentialMegabytesPerSecond)
         .Percent("of this sequential rate", SequentialShare)
         .Percent("of durable writes as large as a commit, beside computing", run => run.ShareOfRawDevice)
         .Percent("of a pass over memory", MemoryShare);
 
-    private static Columns Journal => Of("Journal (medians): what a transaction writes, beside its changed pages written whole")
+    private Columns Journal => Of("Journal (medians): what a transaction writes, beside its changed pages written whole")
         .Count("operations/s", run => run.OperationsPerSecond)
         .Decimal("pages a tx", run => run.Commits?.PagesChanged.Average)
         .Decimal("whole pages, KB a tx", run => run.Commits?.PagesChanged.Average * run.PageBytes / 1024)
         .Decimal("journal, KB a tx", run => run.Commits?.JournalBytes.Average / 1024)
         .Percent("saved", run => 1 - run.JournalShareOfPages);
 
-    private static Columns Flushes => Of("Flushes to the data file (medians)")
+    private Columns Flushes => Of("Flushes to the data file (medians)")
         .Count("flushes", run => run.Flushes?.Pages.Count)
         .Count("pages a flush", run => run.Flushes?.Pages.Average)
         .Decimal("seeks a flush", run => run.Flushes?.Seeks.Average)
@@ -94,7 +98,7 @@ internal sealed class ComparisonTables(Medians medians)
         .Ratio("bytes to pages written one by one", FlushedToPages)
         .Decimal("ms a flush", run => run.Flushes?.Milliseconds.Average);
 
-    private static Columns FirstSeconds
+    private Columns FirstSeconds
     {
         get
         {
@@ -113,7 +117,7 @@ internal sealed class ComparisonTables(Medians medians)
     }
 
     /// <summary>The commits of each slice of the first second, and of the third second.</summary>
-    public static ReportTable FirstSecondCommits(IEnumerable<RunResult[]> rows)
+    public ReportTable FirstSecondCommits(IEnumerable<RunResult[]> rows)
     {
         const string Title = "Commits of the first second (medians, microseconds)";
         Columns[] slices =
@@ -123,7 +127,7 @@ internal sealed class ComparisonTables(Medians medians)
         ];
         return new ReportTable(Title, TextColumns: 3, [.. slices[0].Headers], [.. rows.SelectMany(runs => slices.Select(slice => slice.Row(runs)))]);
 
-        static Columns CommitsOf(string time, Func<RunResult, TimeSliceResult?> slice) => Of(Title)
+        Columns CommitsOf(string time, Func<RunResult, TimeSliceResult?> slice) => Of(Title)
             .Text("time", _ => time).Count("commits", run => slice(run)?.Commits).Latency("p50", run => slice(run)?.Latency);
     }
 
@@ -143,12 +147,15 @@ internal sealed class ComparisonTables(Medians medians)
 
     private static double? ProcessorMicroseconds(RunResult run) => run.Usage.CpuSeconds * 1e6 / run.Operations;
 
-    private static Columns Of(string title) =>
-        new Columns(title, textColumns: 2).Text("workload", run => WorkloadOf(run).Title).Text("engine", run => run.Engine);
+    private Columns Of(string title) => new Columns(title, textColumns: 2)
+        .Text("workload", run => WorkloadOf(run).Title)
+        .Text("engine", run => notDurable.Contains(run.Engine) ? $"{run.Engine} (not durable)" : run.Engine);
 
     private static WorkloadDefinition WorkloadOf(RunResult run) => WorkloadCatalog.Find(run.Workload);
 
     private static double? Rate(IEnumerable<RunResult> runs) => Figures.Median(runs, run => run.OperationsPerSecond);
+
+    private bool IsDurable(RunResult[] runs) => !notDurable.Contains(runs[0].Engine);
 
     private static bool IsRacing(RunResult[] runs) => !EngineCatalog.Find(runs[0].Engine).IsJournalVariant;
 

@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Json;
+using System.Text.Json.Serialization;
 using Spectre.Console;
 
 namespace Voron.Benchmarks.Reporting;
@@ -48,6 +49,10 @@ internal sealed record Report(string Title, IReadOnlyList<string> Notes, IReadOn
 /// <summary>The results of runs in machine-readable form.</summary>
 internal sealed record ResultFile(DateTimeOffset Date, MachineSummary Machine, IReadOnlyList<ProbeResult> RawDevice, IReadOnlyList<RunResult> Results)
 {
+    /// <summary>Null for commands that do not count.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public IReadOnlyList<SyncCount>? Durability { get; init; }
+
     public static JsonSerializerOptions Json { get; } = new() { PropertyNamingPolicy = JsonNamingPolicy.CamelCase, WriteIndented = true };
 }
 

@@ -90,6 +90,9 @@ internal sealed record RunRequest(string Engine, WorkloadDefinition Workload, st
     /// <summary>The time after which reads, scans and concurrent callers stop. Zero for no limit.</summary>
     public TimeSpan Limit { get; init; }
 
+    /// <summary>The file to which the calls of the process that make data durable are written, or null if it is not traced.</summary>
+    public string? Trace { get; init; }
+
     /// <summary>False if a workload of the first second continues behind its last slice, up to its last operation.</summary>
     public bool StopsAfterLastSlice { get; init; } = true;
 
