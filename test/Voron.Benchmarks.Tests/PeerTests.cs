@@ -10,7 +10,7 @@ namespace Voron.Benchmarks.Tests;
 public sealed class PeerTests
 {
     private const string Durability = "Durability, counted";
-    private const string Speed = "Speed (medians)";
+    private const string Speed = "Speed (medians; microseconds of a transaction)";
     private const string NotDurable = "Speed of engines that do not make each commit durable";
 
     [Fact]
@@ -96,6 +96,18 @@ public sealed class PeerTests
         var goal = WorkloadCatalog.FirstRandomInsert.Title;
         Rows(before, "Goals").Single(row => row[0] == goal && row[1].StartsWith("to the best", StringComparison.Ordinal))[2].Should().Be("0.5x");
         Rows(after, "Goals").Single(row => row[0] == goal && row[1].StartsWith("to the best", StringComparison.Ordinal))[2].Should().Be("2x");
+        Rows(after, "Goals").Should().Contain(row => row[1].Contains("RocksDB") && row[3] == "not measured");
+    }
+
+    [Fact]
+    public void The_table_of_speed_has_the_latencies_of_transactions_and_says_what_an_engine_leaves_out()
+    {
+        var tables = Compare(rocksDbSyncs: 200);
+        var speed = tables.Single(table => table.Title == Speed);
+        speed.Columns.Should().ContainInOrder("operations/s", "p50", "p99", "p99.9");
+        var row = speed.Rows.Single(row => row[1] == EngineCatalog.RocksDb);
+        row[Array.IndexOf(speed.Columns, "p99")].Should().Be("30.0");
+        Rows(Compare(200, WorkloadCatalog.Write64M), Speed).Single(row => row[1] == EngineCatalog.LiteDb)[^1].Should().Contain("16 MiB");
     }
 
     [Fact]

@@ -149,15 +149,7 @@ internal sealed class Medians(IReadOnlyList<RunResult> results)
 
     public double? Rate(WorkloadDefinition workload, string engine) => Of(workload, engine, run => run.OperationsPerSecond);
 
-    /// <summary>The fastest peer other than <paramref name="except"/>.</summary>
-    public (string Engine, double Rate)? BestPeer(WorkloadDefinition workload, string? except = null)
-    {
-        (string Engine, double Rate)? best = null;
-        foreach (var engine in _engines.Where(engine => engine != except && !EngineCatalog.Find(engine).IsOurs))
-        {
-            if (Rate(workload, engine) is { } rate && rate > (best?.Rate ?? 0))
-                best = (engine, rate);
-        }
-        return best;
-    }
+    /// <summary>The rate of the fastest peer.</summary>
+    public double? BestPeer(WorkloadDefinition workload) =>
+        _engines.Where(engine => !EngineCatalog.Find(engine).IsOurs).Max(engine => Rate(workload, engine));
 }

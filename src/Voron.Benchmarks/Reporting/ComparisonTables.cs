@@ -14,7 +14,7 @@ internal sealed class ComparisonTables(Medians medians, IReadOnlyCollection<stri
 {
     public IReadOnlyList<ComparisonTable> All =>
     [
-        new(Speed("Speed (medians)"), runs => IsRacing(runs) && IsDurable(runs), NamesMissing: true),
+        new(Speed("Speed (medians; microseconds of a transaction)"), runs => IsRacing(runs) && IsDurable(runs), NamesMissing: true),
         new(Speed("Speed of engines that do not make each commit durable"), runs => IsRacing(runs) && !IsDurable(runs)),
         new(Processor, IsRacing),
         new(Commits, runs => IsRacing(runs) && runs[0].CommitLatency is not null),
@@ -27,11 +27,14 @@ internal sealed class ComparisonTables(Medians medians, IReadOnlyCollection<stri
 
     private Columns Speed(string title) => Of(title)
         .Count("operations/s", run => run.OperationsPerSecond)
+        .Microseconds("p50", run => run.TransactionLatency?.P50Microseconds)
+        .Microseconds("p99", run => run.TransactionLatency?.P99Microseconds)
+        .Microseconds("p99.9", run => run.TransactionLatency?.P999Microseconds)
         .Cell("slowest", runs => Figures.Count(runs.Min(run => run.OperationsPerSecond)))
         .Cell("fastest", runs => Figures.Count(runs.Max(run => run.OperationsPerSecond)))
         .Decimal("MB/s", run => run.MegabytesPerSecond)
         .Cell("Voron to it", runs => Figures.Ratio(medians.Rate(WorkloadOf(runs[0]), EngineCatalog.Voron) / Rate(runs)))
-        .Cell("to best peer", runs => Figures.Ratio(Rate(runs) / medians.BestPeer(WorkloadOf(runs[0]))?.Rate))
+        .Cell("to best peer", runs => Figures.Ratio(Rate(runs) / medians.BestPeer(WorkloadOf(runs[0]))))
         .Percent("in device", run => run.DeviceShare)
         .Percent("of raw device", run => run.ShareOfRawDevice)
         .Text("note", run => run.Note ?? "");
