@@ -111,6 +111,16 @@ public sealed class PeerTests
     }
 
     [Fact]
+    public void A_picture_has_a_bar_for_each_rate_and_marks_engines_without_durable_commits()
+    {
+        var svg = Report(rocksDbSyncs: 3, WorkloadCatalog.FirstRandomInsert).CreateChart().ToSvg();
+        var bars = svg.Descendants().Where(element => element.Name.LocalName == "rect").ToList();
+        bars.Select(bar => bar.Attribute("class")!.Value).Should().Equal("ours", "peer", "lazy");
+        bars.Select(bar => (double)bar.Attribute("width")!).Should().Equal(75, 37.5, 150);
+        svg.Root!.Value.Should().Contain("prefers-color-scheme: dark").And.Contain("not measured").And.Contain("0.50x");
+    }
+
+    [Fact]
     public void Native_libraries_are_those_of_this_platform()
     {
         var native = Directory.GetDirectories(Path.Combine(AppContext.BaseDirectory, "runtimes"), "native", SearchOption.AllDirectories);

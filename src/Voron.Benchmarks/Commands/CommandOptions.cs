@@ -11,6 +11,7 @@ internal sealed class CommandOptions
     private const string DirectoryName = "--directory";
     private const string JsonName = "--json";
     private const string MarkdownName = "--markdown";
+    private const string SvgName = "--svg";
 
     private readonly Option<string> _directory = new(DirectoryName)
     {
@@ -28,6 +29,8 @@ internal sealed class CommandOptions
 
     public static Option<string?> Markdown() =>
         new(MarkdownName) { Description = "Also writes the report to this file, as Markdown.", HelpName = "FILE" };
+
+    public static Option<string?> Svg() => new(SvgName) { Description = "Also writes a picture of the rates to this file.", HelpName = "FILE" };
 
     /// <summary>Creates a measuring command.</summary>
     /// <param name="measure">Measures, with the values of the options that the command has besides the common ones.</param>
@@ -98,7 +101,7 @@ internal sealed class CommandOptions
             words.Add((words.Count == 0 ? null : words[^1]) switch
             {
                 DirectoryName => "DIR",
-                JsonName or MarkdownName => "FILE",
+                JsonName or MarkdownName or SvgName => "FILE",
                 _ => argument.AsSpan().ContainsAny(' ', '*') ? $"'{argument}'" : argument,
             });
         }

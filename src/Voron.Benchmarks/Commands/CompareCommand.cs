@@ -29,6 +29,7 @@ internal static class CompareCommand
         var limit = CommandOptions.TimeLimit(
             "Stops runs of reads, scans and concurrent callers after this many seconds. Rates are over the operations done. 0 means no limit.",
             DefaultLimitSeconds);
+        var svg = CommandOptions.Svg();
         return CommandOptions.Create(
             "compare", "Measures Voron and its peers, each in its own process.",
             (parsed, session, stop) => RunAsync(
@@ -38,14 +39,15 @@ internal static class CompareCommand
                     ComparisonPlan.Select([.. CommandOptions.SplitNames(parsed.GetValue(only) ?? [])], parsed.GetValue(scale)),
                     parsed.GetValue(rounds),
                     TimeSpan.FromSeconds(parsed.GetValue(limit))),
+                parsed.GetValue(svg),
                 stop),
-            scale, rounds, engines, only, limit);
+            scale, rounds, engines, only, limit, svg);
     }
 
     // A run of the first second ends after three seconds, long before it has stored its items.
     private static long StoredItems(Comparison.Step step) => step.Workload.IsFirstSecond ? Math.Min(step.Items, MostFirstSecondItems) : step.Items;
 
-    private static async Task RunAsync(MeasuringSession session, Comparison comparison, CancellationToken stop)
+    private static async Task RunAsync(MeasuringSession session, Comparison comparison, string? svg, CancellationToken stop)
     {
         var installed = comparison.Engines.Count(engine => engine.IsInstalled());
         if (installed == 0)
@@ -61,6 +63,8 @@ internal static class CompareCommand
         session.ProbeRawDevice();
         var report = new ComparisonReport(comparison, results, counts);
         session.Finish(report.Create(), results, counts);
+        if (svg is not null)
+            report.CreateChart().ToSvg().Save(svg);
         report.RequireAgreement();
     }
 

@@ -57,6 +57,12 @@ internal sealed class ComparisonReport
         Conclusion = "Checksums: " + (_disagreements.Length == 0 ? "all agree" : string.Join("; ", _disagreements)),
     };
 
+    /// <summary>A picture of the rates.</summary>
+    public ComparisonChart CreateChart() => new(
+        [.. ReportedSteps.Select(step => step.Workload)],
+        [.. _comparison.Engines.Where(engine => engine.IsInstalled() && !engine.IsJournalVariant).Select(engine => engine.Name)],
+        _medians, _durable);
+
     /// <exception cref="BenchmarkException">Two engines did the same work and returned different bytes.</exception>
     public void RequireAgreement()
     {
