@@ -18,7 +18,7 @@ internal static class FlushPacing
     public const long UrgentPieceBytes = 8 << 20;
 
     /// <summary>The number of bytes after which the data file is synced where pieces cannot be written back.</summary>
-    public const long SyncedBytes = 512 << 10;
+    public const long SyncedBytes = 1 << 20;
 
     /// <summary>Returns the number of bytes after which the flush waits for the device.</summary>
     /// <param name="engine">The environment.</param>

@@ -42,9 +42,9 @@ internal abstract unsafe class DiskFile : IDisposable
 
     /// <summary>
     /// Writes a range of a buffered file back to the device, and returns when the device has it, without emptying the device's cache. Nothing is
-    /// durable before the next <see cref="Sync"/>, which then has less to do. A failure is one of a sync: the system reports it only once.
+    /// durable before the next <see cref="Sync"/>, which then has less to do. A failure counts as a failed sync: the system reports it only once.
     /// </summary>
-    /// <returns>False where the system has no such call.</returns>
+    /// <returns>False where the system or the file system cannot.</returns>
     public virtual bool TryWriteBack(long offset, long length) => false;
 
     /// <summary>

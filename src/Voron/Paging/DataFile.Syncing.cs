@@ -35,7 +35,7 @@ internal sealed partial class DataFile
     /// Writes a range back to the device, so that the next sync has less to do. A failure poisons the environment, like one of a sync.
     /// </summary>
     /// <returns>False where the system cannot.</returns>
-    /// <exception cref="EnvironmentPoisonedException">The device did not take the bytes.</exception>
+    /// <exception cref="EnvironmentPoisonedException">The write-back failed.</exception>
     public bool TryWriteBack(long offset, long length)
     {
         using (_sync.Enter())

@@ -1,5 +1,6 @@
 using Voron.Flushing;
 using Voron.IO;
+using Voron.Paging;
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 
@@ -17,7 +18,7 @@ public sealed class FlushPacingTests
     // Pages are not full, so a flush writes more pieces, but not twice as many.
     private const int Pieces = (int)(Bytes / FlushPacing.PieceBytes);
 
-    // The flush itself needs some: for its list, the pages, and files that were made meanwhile.
+    // Syncs of the flush itself: its stamp, the pages, new files.
     private const int OtherSyncs = 4;
 
     [Fact]
@@ -58,10 +59,17 @@ public sealed class FlushPacingTests
     {
         var disk = new SimulatedDisk();
         var environment = Fill(disk, new StorageOptions());
-        disk.FailNext(call => call.Kind == DiskCallKind.WriteBack, DiskError.Failed, dropsDirty: true);
+        var syncs = -1;
+        var headers = 0;
+        disk.FailNext(
+            call => call.Kind == DiskCallKind.WriteBack && (syncs = disk.Count(TraceKind.Sync)) >= 0, DiskError.Failed, dropsDirty: true);
+        disk.FailNext(
+            call => syncs >= 0 && call is { Kind: DiskCallKind.Write, Name: HeaderFile.FileName } && ++headers < 0, DiskError.Failed, forever: true);
         environment.Invoking(failed => failed.Flush()).Should().Throw<EnvironmentPoisonedException>().WithMessage("*voron.data*");
         environment.Invoking(failed => failed.Flush()).Should().Throw<EnvironmentPoisonedException>();
         environment.Dispose();
+        disk.Count(TraceKind.Sync).Should().Be(syncs, "a sync could succeed falsely");
+        headers.Should().Be(0);
 
         using var again = StorageEnvironment.Open(disk, new StorageOptions());
         using (var reading = again.BeginRead())

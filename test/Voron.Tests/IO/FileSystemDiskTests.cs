@@ -229,7 +229,7 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         FileSystemKind.OfLinuxType(0x6969).NetworkName.Should().Be("NFS");
         FileSystemKind.OfLinuxType(0xFF534D42).NetworkName.Should().Be("CIFS");
         FileSystemKind.OfLinuxType(0x01021997).NetworkName.Should().Be("9p");
-        FileSystemKind.OfLinuxType(0xEF53).Should().Be(new FileSystemKind(null, false, LocksWrites: true), "that is ext4");
+        FileSystemKind.OfLinuxType(0xEF53).Should().Be(new FileSystemKind(null, false, LocksWrites: true) { WritesBack = true }, "that is ext4");
         FileSystemKind.OfLinuxType(0x01021994).Should().Be(new FileSystemKind(null, true), "that is tmpfs");
     }
 

@@ -14,6 +14,11 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
 {
     private const int DescriptionLength = 512;
 
+    /// <summary>
+    /// True if sync_file_range writes the pages of a file back. On other file systems it may succeed without doing anything, as on ZFS and overlays.
+    /// </summary>
+    public bool WritesBack { get; init; }
+
     /// <summary>How blocks are overwritten.</summary>
     public Overwriting Overwriting { get; init; }
 
@@ -77,7 +82,7 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
         0x0000_3434 => new(null, false) { Name = "NILFS2", Overwriting = Overwriting.Elsewhere },
 
         // ext4, which shares its number with its predecessors, and XFS.
-        0x0000_EF53 or 0x5846_5342 => new(null, false, true),
+        0x0000_EF53 or 0x5846_5342 => new(null, false, true) { WritesBack = true },
         _ => default,
     };
 }

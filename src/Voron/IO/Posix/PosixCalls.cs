@@ -34,7 +34,7 @@ internal unsafe class PosixCalls
 
     public virtual int SyncData(SafeFileHandle handle) => Libc.SyncData(handle);
 
-    /// <summary>Waits for a write-back of a range that is under way, starts one, and waits for it. Linux.</summary>
+    /// <summary>Waits for any write-back of the range already under way, starts another, and waits for it. Linux.</summary>
     public virtual int WriteBack(SafeFileHandle handle, long offset, long length) =>
         Libc.SyncRange(handle, offset, length, Platform.WaitBefore | Platform.StartWriteBack | Platform.WaitAfter);
 

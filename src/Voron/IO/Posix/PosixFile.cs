@@ -129,11 +129,12 @@ internal sealed unsafe class PosixFile : SystemFile
     {
         DiskRules.CheckRange(offset, length);
         DiskRules.CheckWritable(IsReadOnly, "write back", Path);
-        if (!OperatingSystem.IsLinux())
+        if (!_volume.Kind.WritesBack)
             return false;
         while (_calls.WriteBack(_handle, offset, length) != 0)
         {
-            if (Errno.IsUnsupported(Marshal.GetLastPInvokeError()))
+            // Any other error may be that of a device, which the system does not report again.
+            if (Marshal.GetLastPInvokeError() == Errno.NoSystemCall)
                 return false;
             Errno.ThrowUnlessInterrupted("write back", Path);
         }
