@@ -17,6 +17,9 @@ internal sealed record EngineDescriptor(string Name, Func<string, EngineObserver
     /// <summary>True for this project's engine with another setting of its journal, which appears only in the table of journals.</summary>
     public bool IsJournalVariant => Name is EngineCatalog.VoronPlainJournal or EngineCatalog.VoronLz4Journal;
 
+    /// <summary>The number of commits that one caller has under way.</summary>
+    public int CommitsInFlight { get; init; } = 1;
+
     /// <summary>The name of the file that holds the items, or null if there is no single file.</summary>
     public string? DataFileName { get; init; }
 }
@@ -100,6 +103,7 @@ internal static class EngineCatalog
             (directory, observer) => new VoronEngine(
                 directory, observer, new StorageOptions { JournalCompression = compression }, commitsInFlight))
         {
+            CommitsInFlight = commitsInFlight,
             DataFileName = "voron.data",
         };
 }

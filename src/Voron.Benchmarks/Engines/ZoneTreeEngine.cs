@@ -47,6 +47,8 @@ internal sealed class ZoneTreeEngine : BenchmarkEngine
 
     public override void Dispose()
     {
+        // The tree must not be closed under a merge.
+        _maintainer.WaitForBackgroundThreads();
         _maintainer.Dispose();
         _tree.Dispose();
     }

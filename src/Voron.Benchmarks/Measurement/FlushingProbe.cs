@@ -4,7 +4,7 @@ namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
 /// Measures durable writes while another thread writes a file through the page cache and syncs it, without any engine. The first thread
-/// stands for commits, the second does what a flusher cannot avoid. Commits during a flush are compared with this.
+/// stands for commits, the second writes what a flusher has to write. Commits during a flush are compared with this.
 /// </summary>
 internal static class FlushingProbe
 {

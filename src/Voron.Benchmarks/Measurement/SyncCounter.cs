@@ -1,3 +1,5 @@
+using System.Text.Json;
+
 namespace Voron.Benchmarks.Measurement;
 
 /// <summary>
@@ -33,7 +35,7 @@ internal static class SyncCounter
                 trace.Add(line);
             return new SyncCount(engine, run.Transactions, trace.Syncs, trace.WriteThroughWrites);
         }
-        catch (BenchmarkException error)
+        catch (Exception error) when (error is BenchmarkException or JsonException or IOException or FormatException)
         {
             return SyncCount.None(engine, error.Message);
         }
@@ -57,8 +59,12 @@ internal static class SyncCounter
 /// <summary>What an engine did to make its commits durable. The counts are null if they were not counted, for which there is a reason.</summary>
 internal sealed record SyncCount(string Engine, long? Commits, long? Syncs, long? WriteThroughWrites, string? Reason = null)
 {
-    /// <summary>False if there are fewer syncs and write-through writes than commits. Null if they were not counted.</summary>
-    public bool? IsDurable => Commits is null ? null : Syncs + WriteThroughWrites >= Commits;
+    /// <summary>
+    /// False if there are fewer syncs and write-through writes than the commits need, as many of which as the engine has in flight can share one.
+    /// Null if they were not counted.
+    /// </summary>
+    public bool? IsDurable =>
+        Commits is null ? null : (Syncs + WriteThroughWrites) * EngineCatalog.Find(Engine).CommitsInFlight >= Commits;
 
     public static SyncCount None(string engine, string reason) => new(engine, null, null, null, reason);
 }

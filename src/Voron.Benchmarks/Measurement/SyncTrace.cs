@@ -76,7 +76,7 @@ internal sealed partial class SyncTrace(string store)
     [GeneratedRegex(@"^<\.\.\. \w+ resumed>")]
     private static partial Regex Resumed();
 
-    [GeneratedRegex(@"^(?<name>\w+)\((?<arguments>.*)\)\s+= (?<result>.+)")]
+    [GeneratedRegex(@"^(?<name>\w+)\((?<arguments>.*)\)\s+= (?<result>[^?].*)")]
     private static partial Regex Call();
 
     [GeneratedRegex(@"^(?<number>\d+)<")]

@@ -6,7 +6,7 @@ namespace Voron.Benchmarks.Workloads;
 /// </summary>
 internal static class WorkloadRunner
 {
-    /// <summary>Bytes that this engine's flusher writes between two syncs. The flushing probe does the same.</summary>
+    /// <summary>Bytes that the flushing probe writes between two syncs.</summary>
     private const long SyncedBytes = 8 << 20;
 
     private static readonly int SmallestLargeValueBytes = new StorageOptions().LargeValueBytes;
