@@ -143,7 +143,7 @@ public sealed class BatchTests : IDisposable
         var writers = Enumerable.Range(0, 3).Select(writer => Task.Run(() =>
         {
             var count = 0;
-            while (!stop.IsCancellationRequested)
+            do
             {
                 Interlocked.Increment(ref written);
                 var id = $"{writer}-{count++ % 200}";
@@ -152,8 +152,7 @@ public sealed class BatchTests : IDisposable
                     collection.Delete(id);
                 collection.Find(Query.Parse("m = 3 take 5")).Documents.Should().NotContainNulls();
             }
-
-            return count;
+            while (!stop.IsCancellationRequested);
         })).ToList();
         for (var i = 0; i < 5; i++)
         {
@@ -165,7 +164,7 @@ public sealed class BatchTests : IDisposable
         }
 
         await stop.CancelAsync();
-        (await Task.WhenAll(writers)).Should().OnlyContain(count => count > 0);
+        await Task.WhenAll(writers);
         await _store.SetTextIndexAsync("items", ["t"], cancellationToken: TestContext.Current.CancellationToken);
         await _store.AddIndexAsync("items", "m", cancellationToken: TestContext.Current.CancellationToken);
         collection.Search("all", 1).Matches.Should().Be(collection.Count);

@@ -74,7 +74,7 @@ public sealed class TextTests : IDisposable
         var collection = await _store.CreateCollectionAsync("items", TestContext.Current.CancellationToken);
         Fill(collection, random, 3000, ids: 100_000);
         using var stop = new CancellationTokenSource();
-        var build = async () => await _store.SetTextIndexAsync("items", ["title", "body"], new Stopper(stop), stop.Token);
+        var build = async () => await _store.SetTextIndexAsync("items", ["title", "body"], new SynchronousProgress<long>(_ => stop.Cancel()), stop.Token);
         await build.Should().ThrowAsync<OperationCanceledException>();
         FluentActions.Invoking(() => collection.Search("web")).Should().Throw<QueryException>().WithMessage("*still being built*");
         Fill(collection, random, 300, ids: 100_000);
@@ -220,10 +220,5 @@ public sealed class TextTests : IDisposable
     {
         var words = Enumerable.Range(0, random.Next(3) == 0 ? random.Next(2, 4) : 1);
         return string.Join(' ', words.Select(_ => Word(random).ToLowerInvariant().Replace('é', 'e')));
-    }
-
-    private sealed class Stopper(CancellationTokenSource stop) : IProgress<long>
-    {
-        public void Report(long value) => stop.Cancel();
     }
 }
