@@ -69,7 +69,7 @@ public sealed class RestoreTargetTests
     {
         var target = new SimulatedDisk();
         using var stop = new CancellationTokenSource();
-        var options = new RestoreOptions { Progress = new Canceller(stop) };
+        var options = new RestoreOptions { Progress = new SynchronousProgress<RestoreProgress>(_ => stop.Cancel()) };
         var restore = () => Restore(target, options, stop.Token, _backup);
         await restore.Should().ThrowAsync<OperationCanceledException>();
         target.List().Should().BeEmpty();
@@ -289,9 +289,4 @@ public sealed class RestoreTargetTests
 
     private static async Task Throws<T>(Func<Task> call)
         where T : Exception => await call.Should().ThrowAsync<T>();
-
-    private sealed class Canceller(CancellationTokenSource stop) : IProgress<RestoreProgress>
-    {
-        public void Report(RestoreProgress value) => stop.Cancel();
-    }
 }

@@ -140,7 +140,7 @@ public sealed class RestoreTests
         var file = Path.Combine(directory, "full.vback");
         await System.IO.File.WriteAllBytesAsync(file, BackupBuilder.Full(EnvironmentImage.Read(source)).Build(), stop);
         var progress = new List<RestoreProgress>();
-        var options = new RestoreOptions { Progress = new Recorder(progress.Add) };
+        var options = new RestoreOptions { Progress = new SynchronousProgress<RestoreProgress>(progress.Add) };
         foreach (var name in new[] { "missing/below", "empty" })
         {
             var target = Path.Combine(directory, name);
@@ -308,10 +308,5 @@ public sealed class RestoreTests
         lineage.Id.Should().NotBe(image.Header.Lineage.Id).And.NotBe(default(RandomId));
         lineage.Parent.Should().Be(image.Header.Lineage.Id);
         lineage.ForkTransactionId.Should().Be(image.Header.State.TransactionId);
-    }
-
-    private sealed class Recorder(Action<RestoreProgress> add) : IProgress<RestoreProgress>
-    {
-        public void Report(RestoreProgress value) => add(value);
     }
 }
