@@ -73,9 +73,8 @@ internal sealed unsafe class FlushPageWriter
             if (written < piece)
                 continue;
 
-            unsynced += written;
             if (!_engine.DataFile.TryWriteBack(firstPage << _pageShift, (gathering.Next - firstPage) << _pageShift)
-                && unsynced >= FlushPacing.SyncedBytes)
+                && (unsynced += written) >= FlushPacing.SyncedBytes)
             {
                 _engine.DataFile.Sync();
                 unsynced = 0;
