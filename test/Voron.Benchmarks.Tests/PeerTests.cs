@@ -51,8 +51,8 @@ public sealed class PeerTests
     [InlineData(EngineCatalog.Lmdb, 200, 0, true)]
     [InlineData(EngineCatalog.Lmdb, 10, 190, true)]
     [InlineData(EngineCatalog.Lmdb, 10, 189, false)]
-    [InlineData(EngineCatalog.VoronPipelined, 1, 99, true)]
-    [InlineData(EngineCatalog.VoronPipelined, 1, 98, false)]
+    [InlineData(EngineCatalog.VoronPipelined, 1, 66, true)]
+    [InlineData(EngineCatalog.VoronPipelined, 1, 65, false)]
     public void Syncs_and_write_through_writes_must_be_as_many_as_the_commits_that_cannot_share_one(
         string engine, long syncs, long writes, bool expected)
     {

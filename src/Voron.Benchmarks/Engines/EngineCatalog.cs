@@ -40,7 +40,7 @@ internal static class EngineCatalog
     public const string DBreeze = "dbreeze";
     public const string Esent = "esent";
 
-    private const int PipelinedCommitsInFlight = 2;
+    private const int PipelinedCommitsInFlight = 3;
 
     public static IReadOnlyList<EngineDescriptor> All { get; } =
     [

@@ -22,7 +22,9 @@ internal sealed class VoronEngine : BenchmarkEngine
         _options = options ?? new StorageOptions();
         _options.CommitObserver = observer.OnCommit;
         _options.FlushObserver = observer.OnFlush;
-        _inFlight = new ValueTask[maxCommitsInFlight];
+
+        // The newest commit begins before the oldest one is awaited.
+        _inFlight = new ValueTask[maxCommitsInFlight - 1];
         _environment = StorageEnvironment.Open(directory, _options);
         _hasTree = HasTree();
     }
@@ -36,9 +38,9 @@ internal sealed class VoronEngine : BenchmarkEngine
         get
         {
             var version = typeof(StorageEnvironment).Assembly.GetName().Version?.ToString(3);
-            var commits = _inFlight.Length == 1
+            var commits = _inFlight.Length == 0
                 ? "each commit durable before the next transaction begins"
-                : $"commits pipelined, {_inFlight.Length} in flight";
+                : $"commits pipelined, {_inFlight.Length + 1} in flight";
             var options = _options.JournalCompression == JournalCompression.Auto
                 ? "default options"
                 : $"{nameof(StorageOptions.JournalCompression)} {_options.JournalCompression}, other options default";
@@ -60,7 +62,7 @@ internal sealed class VoronEngine : BenchmarkEngine
 
     public override void Commit()
     {
-        if (_inFlight.Length == 1)
+        if (_inFlight.Length == 0)
         {
             _write.Commit();
         }
