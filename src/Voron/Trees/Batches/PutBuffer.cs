@@ -5,6 +5,7 @@ using Voron.Format;
 using Voron.IO;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Sorting;
 using Voron.Trees.KeyHeads;
 using Voron.Trees.Pages;
 
@@ -173,7 +174,7 @@ internal sealed unsafe class PutBuffer
         }
 
         if (Count > FirstCount)
-            PutSorter.Sort(_items.AsSpan(0, Count), bytes);
+            KeySorter.Sort(_items.AsSpan(0, Count), bytes);
 
         var from = 0;
         if (Count > MinGroup && !state.Root.IsNone && state.KeyHeads?.Branches is { } heads)

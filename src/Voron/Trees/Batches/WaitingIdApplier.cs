@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Voron.IO;
 using Voron.Paging;
+using Voron.Sorting;
 using Voron.Trees.IdSets;
 using Voron.Trees.IdSets.Pages;
 
@@ -39,7 +40,7 @@ internal static unsafe class WaitingIdApplier
     public static void Apply(PageWriter writer, TreeState state, Span<WaitingPut> items, byte* bytes)
     {
         if (items.Length > 1)
-            PutSorter.Sort(items, bytes);
+            KeySorter.Sort(items, bytes);
         Span<Arrival> few = stackalloc Arrival[StackCount];
         Span<IdChange> fewChanges = stackalloc IdChange[StackCount];
         for (int from = 0, to; from < items.Length; from = to)

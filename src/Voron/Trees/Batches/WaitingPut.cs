@@ -1,28 +1,30 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
+using Voron.Sorting;
 
 namespace Voron.Trees.Batches;
 
 /// <summary>A buffered put: the offset of its key in the buffer, followed there by the value or the operand.</summary>
 /// <remarks>Only eight bytes, since a large transaction can have a hundred thousand of them.</remarks>
 [StructLayout(LayoutKind.Sequential, Pack = 4)]
-internal readonly struct WaitingPut
+internal readonly struct WaitingPut : IKeyedItem
 {
     private const int OperationShift = 12;
 
+    private readonly ushort _keyLength;
     private readonly ushort _valueLengthAndOperation;
 
     public WaitingPut(int offset, int keyLength, int valueLength, WaitingOperation operation)
     {
         Debug.Assert(keyLength <= ushort.MaxValue && valueLength < 1 << OperationShift, "A put of this length must not be buffered.");
         Offset = offset;
-        KeyLength = (ushort)keyLength;
+        _keyLength = (ushort)keyLength;
         _valueLengthAndOperation = (ushort)(valueLength | ((int)operation << OperationShift));
     }
 
     public int Offset { get; }
 
-    public ushort KeyLength { get; }
+    public int KeyLength => _keyLength;
 
     public int ValueLength => _valueLengthAndOperation & ((1 << OperationShift) - 1);
 

@@ -1,0 +1,25 @@
+using Voron.IO;
+
+namespace Voron.Sorting;
+
+/// <summary>How a sort works.</summary>
+internal sealed record SortOptions
+{
+    /// <summary>The smallest memory of a sort.</summary>
+    public const long MinMemoryBytes = 1 << 20;
+
+    /// <summary>The bytes of native memory that the sort uses at most, for everything; a smaller number counts as the minimum.</summary>
+    public long MemoryBytes { get; init; } = 64 << 20;
+
+    /// <summary>Which of several entries with the same key is kept.</summary>
+    public DuplicateKeys Duplicates { get; init; }
+
+    /// <summary>Ends the sort: the next call, and work that is under way on other threads, then throws.</summary>
+    public CancellationToken Cancellation { get; init; }
+
+    /// <summary>Counts the native memory; null for none.</summary>
+    public MemoryAccount? Account { get; init; }
+
+    /// <summary>False to do all work on the calling thread, so that the order of disk calls follows from the calls of the sort.</summary>
+    public bool UsesPool { get; init; } = true;
+}

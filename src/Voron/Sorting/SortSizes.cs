@@ -1,0 +1,50 @@
+namespace Voron.Sorting;
+
+/// <summary>How a sort divides its memory.</summary>
+/// <remarks>
+/// <code>
+///   adding:   generation being filled | generation being spilled | buffers of a run writer, fewer than three chunks
+///   reading:  last generation         | buffers of a run writer, for merges of runs | buffers of run readers
+/// </code>
+/// A chunk is at most a sixteenth of the memory. Two generations leave four chunks or more; the last generation and a writer leave at least seven,
+/// and the buffers of a reader take less than three and a quarter. Hence two runs can always be merged.
+/// </remarks>
+internal sealed class SortSizes
+{
+    private const int MaxChunkBytes = 4 << 20;
+    private const int MaxBlockBytes = 256 << 10;
+    private const int ChunksOfMemory = 16;
+    private const int ChunksForWriter = 3;
+    private const int ChunksBesideGenerations = 4;
+
+    public SortSizes(long memoryBytes)
+    {
+        MemoryBytes = Math.Max(memoryBytes, SortOptions.MinMemoryBytes);
+        ChunkBytes = (int)Math.Min(MemoryBytes / ChunksOfMemory / SortChunk.Alignment * SortChunk.Alignment, MaxChunkBytes);
+        ChunksOfGeneration = (int)Math.Min((MemoryBytes / ChunkBytes - ChunksBesideGenerations) / 2, int.MaxValue);
+        BlockBytes = Math.Min(ChunkBytes / 4, MaxBlockBytes);
+        MaxKeyBytes = ChunkBytes / 8;
+        MaxEntryBytes = ChunkBytes - SortChunk.BytesBeside;
+    }
+
+    public long MemoryBytes { get; }
+
+    public int ChunkBytes { get; }
+
+    public int ChunksOfGeneration { get; }
+
+    /// <summary>The bytes of entries in a block of a run, unless a single entry is longer.</summary>
+    public int BlockBytes { get; }
+
+    /// <summary>The length of the longest key.</summary>
+    public int MaxKeyBytes { get; }
+
+    /// <summary>The length of the longest entry, key and value together.</summary>
+    public int MaxEntryBytes { get; }
+
+    /// <summary>Returns the number of runs that can be merged at once, at least two.</summary>
+    /// <param name="chunks">The number of chunks in memory.</param>
+    /// <param name="readerBytes">The memory of the reader of one run.</param>
+    public int RunsAtOnce(int chunks, long readerBytes) =>
+        (int)Math.Min((MemoryBytes - (chunks + ChunksForWriter) * (long)ChunkBytes) / readerBytes, int.MaxValue);
+}
