@@ -35,7 +35,7 @@ internal sealed class RenamedFileDisk(IDisk disk, string actual, string shown) :
     public DiskFile Open(string name, DiskOpen open, DiskAccess access) =>
         open == DiskOpen.Existing ? disk.Open(ActualName(name), open, access) : throw ReadOnly("create", name);
 
-    public DiskFile OpenTemporary() => throw ReadOnly("create", "a temporary file");
+    public DiskFile OpenTemporary(DiskAccess access) => throw ReadOnly("create", "a temporary file");
 
     public void Rename(string source, string target) => throw ReadOnly("rename", source);
 

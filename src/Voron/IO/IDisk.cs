@@ -61,7 +61,7 @@ internal interface IDisk : IDisposable
     /// <summary>
     /// Creates a file without a name, or one whose name vanishes with it: nothing is left of it when it is closed or the process dies.
     /// </summary>
-    DiskFile OpenTemporary();
+    DiskFile OpenTemporary(DiskAccess access);
 
     /// <summary>Renames a file. Never replaces another: <see cref="DiskError.AlreadyExists"/> when <paramref name="target"/> exists.</summary>
     void Rename(string source, string target);

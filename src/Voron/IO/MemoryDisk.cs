@@ -86,7 +86,7 @@ internal sealed class MemoryDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
+    public DiskFile OpenTemporary(DiskAccess access) => TemporaryFile.Open(this, access);
 
     public void Rename(string source, string target)
     {

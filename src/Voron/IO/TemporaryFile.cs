@@ -9,7 +9,7 @@ internal static class TemporaryFile
     public static string NameOf(int number) => number == 0 ? "voron.scratch" : $"voron.scratch-{number}";
 
     /// <summary>Creates a file and deletes its name. A name that exists already belongs to another owner: the next one is tried.</summary>
-    public static DiskFile Open(IDisk disk)
+    public static DiskFile Open(IDisk disk, DiskAccess access)
     {
         for (var number = 0; ; number++)
         {
@@ -17,7 +17,7 @@ internal static class TemporaryFile
             DiskFile file;
             try
             {
-                file = disk.Open(name, DiskOpen.New, DiskAccess.Buffered);
+                file = disk.Open(name, DiskOpen.New, access);
             }
             catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MaxNames)
             {

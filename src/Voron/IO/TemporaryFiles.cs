@@ -26,11 +26,11 @@ internal sealed class TemporaryFiles : IDisposable
 
     /// <summary>Creates a file that vanishes with its handle.</summary>
     /// <exception cref="DiskException">The file cannot be created.</exception>
-    public DiskFile Open()
+    public DiskFile Open(DiskAccess access = DiskAccess.Buffered)
     {
         using (Uninterrupted.Hold(_gate))
             _disk ??= _open!();
-        return _disk.OpenTemporary();
+        return _disk.OpenTemporary(access);
     }
 
     /// <summary>Returns the exception for data that could not be moved out of memory.</summary>

@@ -25,7 +25,7 @@ internal sealed class SourceDisk(IDisk disk, DamageList damage) : IDisk
     /// <summary>Opens the data file with a minimum length: bytes after its end, or all if it is missing, read as zeros.</summary>
     public DiskFile OpenDataFile(long bytes) => Open(DataFile.FileName, DiskAccess.Buffered, bytes);
 
-    public DiskFile OpenTemporary() => throw ReadOnly("create a temporary file");
+    public DiskFile OpenTemporary(DiskAccess access) => throw ReadOnly("create a temporary file");
 
     public void Rename(string source, string target) => throw ReadOnly("rename");
 

@@ -1,4 +1,5 @@
 using System.Runtime.ExceptionServices;
+using Voron.IO;
 using Voron.Primitives;
 using Voron.Testing;
 
@@ -12,14 +13,14 @@ internal sealed unsafe class BlockLoader : OfferedWork, IDisposable
     private readonly SortedRun _run;
 
     // Of equal length: the block in use, the one that was loaded, and one for the bytes as they are stored.
-    private byte* _inUse;
-    private byte* _loaded;
-    private byte* _stored;
+    private SectorBuffer? _inUse;
+    private SectorBuffer? _loaded;
+    private SectorBuffer? _stored;
     private int _loadedBytes;
 
-    // The next block: its place, and its header, which is read together with the block before it.
+    // The next block: its place, and its first sector, which has its header, and is read together with the block before it.
     private long _next;
-    private RunBlock _header;
+    private byte* _sector;
     private bool _isPending;
 
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
@@ -34,6 +35,7 @@ internal sealed unsafe class BlockLoader : OfferedWork, IDisposable
             _inUse = Allocate();
             _loaded = Allocate();
             _stored = Allocate();
+            _sector = (byte*)context.Memory.Resize(null, DiskRules.Alignment);
         }
         catch
         {
@@ -46,7 +48,7 @@ internal sealed unsafe class BlockLoader : OfferedWork, IDisposable
 
     /// <summary>Returns the memory of a loader, in bytes.</summary>
     /// <param name="largestBlock">The largest number of bytes of the entries of a block.</param>
-    public static long MemoryOf(int largestBlock) => 3 * BufferBytes(largestBlock);
+    public static long MemoryOf(int largestBlock) => 3 * SectorBuffer.MemoryOf(BufferBytes(largestBlock)) + DiskRules.Alignment;
 
     /// <summary>Waits for the next block, and begins to load the one after it. Returns false after the last block.</summary>
     /// <param name="entries">The entries of the block, valid until the next call.</param>
@@ -61,10 +63,8 @@ internal sealed unsafe class BlockLoader : OfferedWork, IDisposable
         _isPending = false;
         if (End() is { } failure)
             ExceptionDispatchInfo.Throw(failure);
-        var used = _inUse;
-        _inUse = _loaded;
-        _loaded = used;
-        entries = _inUse + RunBlock.Size;
+        (_inUse, _loaded) = (_loaded, _inUse);
+        entries = _inUse!.Address + RunBlock.Size;
         bytes = _loadedBytes;
         if (_next < _run.End)
             Begin();
@@ -77,10 +77,11 @@ internal sealed unsafe class BlockLoader : OfferedWork, IDisposable
         if (_isPending)
             End();
         _isPending = false;
-        _context.Memory.Free(_inUse);
-        _context.Memory.Free(_loaded);
-        _context.Memory.Free(_stored);
-        _inUse = _loaded = _stored = null;
+        _inUse?.Dispose();
+        _loaded?.Dispose();
+        _stored?.Dispose();
+        _context.Memory.Free(_sector);
+        _sector = null;
     }
 
     protected override void Work()
@@ -96,9 +97,10 @@ internal sealed unsafe class BlockLoader : OfferedWork, IDisposable
         }
     }
 
-    private static long BufferBytes(int largestBlock) => largestBlock + 2L * RunBlock.Size;
+    // A block, and the first sector of the next one.
+    private static int BufferBytes(int largestBlock) => RunBlock.LengthOf(largestBlock) + DiskRules.Alignment;
 
-    private byte* Allocate() => (byte*)_context.Memory.Resize(null, (nuint)BufferBytes(_run.LargestBlock));
+    private SectorBuffer Allocate() => new(_context.Memory, BufferBytes(_run.LargestBlock));
 
     private void Begin()
     {
@@ -109,38 +111,29 @@ internal sealed unsafe class BlockLoader : OfferedWork, IDisposable
     private void Load()
     {
         if (_next == _run.Offset)
-        {
-            _file.Read(_next, _stored, RunBlock.Size);
-            _header = *(RunBlock*)_stored;
-        }
+            _file.Read(_next, _sector, DiskRules.Alignment);
+        var at = _stored!.Address;
+        new ReadOnlySpan<byte>(_sector, DiskRules.Alignment).CopyTo(new Span<byte>(at, DiskRules.Alignment));
+        var block = (RunBlock*)at;
+        var (stored, entries) = (block->StoredBytes, block->EntryBytes);
+        if (stored <= 0 || stored > entries || entries > _run.LargestBlock || RunBlock.LengthOf(stored) > _run.End - _next)
+            throw Damage($"has {stored} bytes for {entries}, but at most {_run.LargestBlock}, and {_run.End - _next} in the run");
 
-        var block = (RunBlock*)_stored;
-        *block = _header;
-        var (stored, entries) = (_header.StoredBytes, _header.EntryBytes);
-        var end = _next + RunBlock.Size + stored;
-        if (stored <= 0 || stored > entries || entries > _run.LargestBlock || end > _run.End)
-            throw Damage($"has {stored} bytes for {entries}, but {_run.End - _next - RunBlock.Size} bytes follow, and a block has at most {_run.LargestBlock}");
-
-        var isLast = end == _run.End;
-        _file.Read(_next + RunBlock.Size, _stored + RunBlock.Size, stored + (isLast ? 0 : RunBlock.Size));
+        var length = RunBlock.LengthOf(stored);
+        var isLast = _next + length == _run.End;
+        _file.Read(_next + DiskRules.Alignment, at + DiskRules.Alignment, isLast ? length - DiskRules.Alignment : length);
         if (!isLast)
-            _header = *(RunBlock*)(_stored + RunBlock.Size + stored);
+            new ReadOnlySpan<byte>(at + length, DiskRules.Alignment).CopyTo(new Span<byte>(_sector, DiskRules.Alignment));
         var sum = RunBlock.SumOf(block, _next);
         if (block->Sum != sum && !PlantedFault.BelieveSpilledBlocks)
             throw Damage($"has the checksum {block->Sum:x16}, but its content has {sum:x16}");
 
         if (stored == entries)
-        {
-            _stored = _loaded;
-            _loaded = (byte*)block;
-        }
-        else if (!RunBlock.TryUnpack(block, _loaded + RunBlock.Size))
-        {
+            (_stored, _loaded) = (_loaded, _stored);
+        else if (!RunBlock.TryUnpack(block, _loaded!.Address + RunBlock.Size))
             throw Damage($"cannot be decompressed from {stored} bytes to {entries}");
-        }
-
         _loadedBytes = entries;
-        _next = end;
+        _next += length;
     }
 
     private CorruptionException Damage(string what) => new($"The spill file of a sort is damaged: the block at offset {_next} {what}.");

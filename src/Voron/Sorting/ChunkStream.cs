@@ -5,21 +5,15 @@ namespace Voron.Sorting;
 /// <summary>The entries of sorted chunks, each of which ends before the next one begins. The chunks belong to the caller.</summary>
 internal sealed unsafe class ChunkStream : SortedStream
 {
-    // Sorted entries are anywhere in their chunk: they are prefetched this many entries before they are read.
-    private const int EntriesAhead = 3;
+    // A merge reads too many chunks side by side for the processor to follow them on its own.
+    private const int BytesAhead = 4 * CacheLines.LineBytes;
 
     private readonly List<SortChunk> _chunks = [];
-    private SortChunk _chunk;
-    private int _next;
+    private byte* _at;
+    private byte* _end;
     private int _nextChunk;
-    private int _prefix;
-    private bool _hasHeads;
 
-    private ChunkStream(SortChunk first)
-    {
-        _chunks.Add(first);
-        _chunk = first;
-    }
+    private ChunkStream(SortChunk first) => _chunks.Add(first);
 
     public override int SharedBytes => _chunks[0].FirstKey.CommonPrefixLength(_chunks[^1].LastKey);
 
@@ -44,16 +38,9 @@ internal sealed unsafe class ChunkStream : SortedStream
             yield return stream;
     }
 
-    public override void SetPrefix(int bytes)
-    {
-        _prefix = bytes;
-        _hasHeads = _chunk.Prefix == bytes;
-        Head = KeySorter.Head(Key + bytes, KeyLength - bytes);
-    }
-
     public override bool MoveNext()
     {
-        if (_nextChunk == 0 || _next == _chunk.Count)
+        if (_at == _end)
         {
             if (_nextChunk == _chunks.Count)
             {
@@ -61,29 +48,20 @@ internal sealed unsafe class ChunkStream : SortedStream
                 return false;
             }
 
-            _chunk = _chunks[_nextChunk++];
-            _next = 0;
-            _hasHeads = _chunk.Prefix == _prefix;
+            _at = _chunks[_nextChunk].EntriesStart;
+            _end = _chunks[_nextChunk++].EntriesEnd;
         }
 
-        var items = _chunk.Items;
-        ref var item = ref items[_next];
-        Key = _chunk.Bytes + item.Offset;
-        KeyLength = item.KeyLength;
-        Value = Key + item.KeyLength;
-        ValueLength = item.ValueLength;
-        Head = _hasHeads ? _chunk.Heads[_next] : KeySorter.Head(Key + _prefix, KeyLength - _prefix);
-        if (_next + EntriesAhead < _chunk.Count)
-            Prefetch(items[_next + EntriesAhead]);
-        _next++;
+        KeyLength = SortChunk.KeyLengthAt(_at);
+        ValueLength = SortChunk.ValueLengthAt(_at);
+        Key = _at + SortChunk.EntryHeader;
+        Value = Key + KeyLength;
+        _at = Value + ValueLength;
+        CacheLines.PrefetchRange(_at + BytesAhead, Math.Min(KeyLength + ValueLength, BytesAhead));
         return true;
     }
 
     public override void Dispose()
     {
     }
-
-    // A processor follows a longer entry on its own.
-    private void Prefetch(in SortItem item) =>
-        CacheLines.PrefetchRange(_chunk.Bytes + item.Offset, Math.Min(item.KeyLength + item.ValueLength, 4 * CacheLines.LineBytes));
 }

@@ -106,6 +106,7 @@ internal sealed class EntrySorter : IDisposable
             _chunks.RemoveRange(_closed, _chunks.Count - _closed);
             foreach (var chunk in _chunks)
                 chunk.Settle();
+            _context.Spare.Free(_context);
             RunMerges.MergeUntilFew(_context, _file, _runs, _chunks.Count);
             var streams = _runs.Select(run => (SortedStream)new RunStream(_context, _file, run)).Concat(ChunkStream.Of(_chunks));
             _merger = new StreamMerger(_context, streams);

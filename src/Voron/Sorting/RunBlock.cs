@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Voron.Compression;
 using Voron.Format;
+using Voron.IO;
 
 namespace Voron.Sorting;
 
@@ -12,6 +13,8 @@ namespace Voron.Sorting;
 ///   12  4  bytes of the entries; equal to the stored bytes if they are not compressed
 ///   16  8  zeros
 /// </code>
+/// Zeros fill the last sector, so that blocks begin at sectors.
+///
 /// An entry is the number of bytes that its key shares with the key before it, the number of its other bytes, and the length of the value, each as a
 /// number of seven bits a byte; then those bytes and the value. The first key of a block shares none.
 /// </remarks>
@@ -41,6 +44,10 @@ internal unsafe struct RunBlock
 
     /// <summary>The offset of the checksummed bytes.</summary>
     private const int SumStart = sizeof(ulong);
+
+    /// <summary>Returns the length of a block in the file.</summary>
+    /// <param name="storedBytes">The stored bytes after the header.</param>
+    public static int LengthOf(int storedBytes) => (int)DiskRules.RoundUp(Size + (long)storedBytes, DiskRules.Alignment);
 
     /// <summary>Computes the checksum of a block.</summary>
     /// <param name="block">The block, with its stored bytes.</param>

@@ -10,7 +10,6 @@ internal sealed unsafe class RunStream : SortedStream
     private byte* _at;
     private byte* _end;
     private long _read;
-    private int _prefix;
 
     /// <exception cref="OutOfMemoryException">There is no memory.</exception>
     public RunStream(SortContext context, RunFile file, SortedRun run)
@@ -35,12 +34,6 @@ internal sealed unsafe class RunStream : SortedStream
     /// <summary>Returns the memory of a stream, in bytes.</summary>
     public static long MemoryOf(SortContext context, int largestBlock) => BlockLoader.MemoryOf(largestBlock) + context.LongestKey + 1;
 
-    public override void SetPrefix(int bytes)
-    {
-        _prefix = bytes;
-        Head = KeySorter.Head(Key + bytes, KeyLength - bytes);
-    }
-
     public override bool MoveNext()
     {
         if (_at == _end && !TryTakeBlock())
@@ -49,14 +42,13 @@ internal sealed unsafe class RunStream : SortedStream
         var shared = RunBlock.ReadNumber(ref at, _end);
         var rest = RunBlock.ReadNumber(ref at, _end);
         var value = RunBlock.ReadNumber(ref at, _end);
-        if (shared > KeyLength || (long)shared + rest > _keyCapacity || (long)rest + value > _end - at || shared + rest < _prefix)
+        if (shared > KeyLength || (long)shared + rest > _keyCapacity || (long)rest + value > _end - at || shared + rest == 0)
             ThrowDamage();
         new ReadOnlySpan<byte>(at, (int)rest).CopyTo(new Span<byte>(Key + shared, (int)rest));
         KeyLength = (int)(shared + rest);
         Value = at + rest;
         ValueLength = (int)value;
         _at = Value + value;
-        Head = KeySorter.Head(Key + _prefix, KeyLength - _prefix);
         _read++;
         return true;
     }

@@ -13,8 +13,8 @@ internal sealed unsafe class RunWriter : IDisposable
     private readonly SortContext _context;
     private readonly RunFile _file;
     private readonly SortedRun _run;
-    private byte* _block;
-    private byte* _packed;
+    private SectorBuffer? _block;
+    private SectorBuffer? _packed;
     private byte* _key;
     private int _capacity;
     private int _used;
@@ -34,7 +34,7 @@ internal sealed unsafe class RunWriter : IDisposable
         try
         {
             _key = (byte*)context.Memory.Resize(null, (nuint)context.LongestKey + 1);
-            Resize(context.Sizes.BlockBytes);
+            Resize(context.Sizes.BlockBytes - RunBlock.Size);
         }
         catch
         {
@@ -43,7 +43,7 @@ internal sealed unsafe class RunWriter : IDisposable
         }
     }
 
-    private byte* Entries => _block + RunBlock.Size;
+    private byte* Entries => _block!.Address + RunBlock.Size;
 
     /// <summary>Writes the current entry of a merger and all after it, and ends the run.</summary>
     /// <exception cref="StorageFullException">The disk has no space.</exception>
@@ -60,10 +60,10 @@ internal sealed unsafe class RunWriter : IDisposable
 
     public void Dispose()
     {
-        _context.Memory.Free(_block);
-        _context.Memory.Free(_packed);
+        _block?.Dispose();
+        _packed?.Dispose();
         _context.Memory.Free(_key);
-        _block = _packed = _key = null;
+        _key = null;
     }
 
     private void Add(SortedStream entry)
@@ -95,13 +95,13 @@ internal sealed unsafe class RunWriter : IDisposable
     private void WriteBlock()
     {
         _context.Check();
-        var block = (RunBlock*)_block;
-        var stored = Pack();
-        if (stored > 0)
-            block = (RunBlock*)_packed;
-        *block = new RunBlock { StoredBytes = stored > 0 ? stored : _used, EntryBytes = _used };
+        var packed = Pack();
+        var block = (RunBlock*)(packed > 0 ? _packed! : _block!).Address;
+        *block = new RunBlock { StoredBytes = packed > 0 ? packed : _used, EntryBytes = _used };
         block->Sum = RunBlock.SumOf(block, _file.Length);
-        _file.Append((byte*)block, RunBlock.Size + block->StoredBytes);
+        var (end, length) = (RunBlock.Size + block->StoredBytes, RunBlock.LengthOf(block->StoredBytes));
+        new Span<byte>((byte*)block + end, length - end).Clear();
+        _file.Append((byte*)block, length);
         _run.End = _file.Length;
         _run.LargestBlock = Math.Max(_run.LargestBlock, _used);
         _used = 0;
@@ -117,15 +117,18 @@ internal sealed unsafe class RunWriter : IDisposable
         }
 
         _untriedUntilNow = 0;
-        var stored = Lz4Block.Compress(Entries, _used, _packed + RunBlock.Size, _used - (_used >> WorthwhileShift));
+        var stored = Lz4Block.Compress(Entries, _used, _packed!.Address + RunBlock.Size, _used - (_used >> WorthwhileShift));
         _untried = stored > 0 ? 0 : Math.Min(2 * _untried + 1, MaxUntried);
         return stored;
     }
 
+    // The buffers are empty.
     private void Resize(int capacity)
     {
-        _block = (byte*)_context.Memory.Resize(_block, (nuint)(RunBlock.Size + capacity));
-        _packed = (byte*)_context.Memory.Resize(_packed, (nuint)(RunBlock.Size + capacity));
+        _block?.Dispose();
+        _packed?.Dispose();
+        _block = new SectorBuffer(_context.Memory, RunBlock.LengthOf(capacity));
+        _packed = new SectorBuffer(_context.Memory, RunBlock.LengthOf(capacity));
         _capacity = capacity;
     }
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using Voron.IO;
@@ -9,25 +10,35 @@ namespace Voron.Sorting;
 /// <summary>A piece of memory that is filled with entries, and then sorted as a whole.</summary>
 /// <remarks>
 /// <code>
-///   keys and values in order of arrival ─▶   ...   ◀─ items, the newest first        while it is filled
-///   keys and values | heads in key order | unused  |  items in key order             when it is sorted, each key once
+///   entries in order of arrival ─▶ | heads, for the sort |  ◀─ items, the newest first       while it is filled
+///   entries in key order, each key once | unused                                             when it is sorted
 /// </code>
+/// An entry is the lengths of its key and its value, 4 bytes each, the key, and the value. Sorted entries are copied into another piece of memory, so
+/// that a merge reads each chunk from its beginning to its end. Entries that arrive in key order are left where they are.
+///
 /// One thread at a time uses it. The sort is offered to the thread pool, and has ended after <see cref="Settle"/>.
 /// </remarks>
 internal sealed unsafe class SortChunk : OfferedWork, IDisposable
 {
     /// <summary>The length of a chunk is a multiple of this.</summary>
-    public const int Alignment = 4096;
+    public const int Alignment = 16 << 10;
 
-    /// <summary>The bytes for an entry besides its key and its value: its item, its head, and the padding before the heads.</summary>
+    /// <summary>The bytes before the key of an entry.</summary>
+    public const int EntryHeader = 2 * sizeof(int);
+
+    /// <summary>The bytes for an entry besides its key and its value: its header, its item, its head, and the padding before the heads.</summary>
     public const int BytesBeside = BytesOfEntry + sizeof(ulong);
 
-    private const int BytesOfEntry = SortItem.Size + sizeof(ulong);
+    private const int BytesOfEntry = EntryHeader + SortItem.Size + sizeof(ulong);
+
+    // Sorted entries are anywhere in memory: they are prefetched this many entries before they are copied.
+    private const int EntriesAhead = 8;
 
     private readonly SortContext _context;
     private readonly int _capacity;
     private byte* _bytes;
     private int _used;
+    private int _last;
     private bool _isAscending;
     private bool _isPending;
 
@@ -36,41 +47,49 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
     {
         _context = context;
         _capacity = context.Sizes.ChunkBytes;
-        _bytes = (byte*)context.Memory.Resize(null, (nuint)_capacity);
+        _bytes = context.AllocateChunk();
         Clear();
     }
 
     /// <summary>The number of entries.</summary>
     public int Count { get; private set; }
 
-    /// <summary>The number of bytes that all keys share at their beginning, once the chunk is sorted.</summary>
-    public int Prefix { get; private set; }
+    /// <summary>The first entry.</summary>
+    public byte* EntriesStart => _bytes;
 
-    /// <summary>The keys and values, to which the items refer.</summary>
-    public byte* Bytes => _bytes;
+    /// <summary>The end of the last entry.</summary>
+    public byte* EntriesEnd => _bytes + _used;
 
-    /// <summary>The items; once the chunk is sorted, in key order.</summary>
-    public SortItem* Items => (SortItem*)(_bytes + _capacity) - Count;
+    /// <summary>The first key, once the chunk is sorted.</summary>
+    public ReadOnlySpan<byte> FirstKey => KeyAt(_bytes);
 
-    /// <summary>The first eight bytes of each key after the prefix, once the chunk is sorted.</summary>
-    public ulong* Heads { get; private set; }
+    /// <summary>The last key, once the chunk is sorted.</summary>
+    public ReadOnlySpan<byte> LastKey => KeyAt(_bytes + _last);
 
-    public ReadOnlySpan<byte> FirstKey => KeyOf(Items[0]);
+    private SortItem* Items => (SortItem*)(_bytes + _capacity) - Count;
 
-    public ReadOnlySpan<byte> LastKey => KeyOf(Items[Count - 1]);
+    /// <summary>Returns the length of the key of an entry.</summary>
+    public static int KeyLengthAt(byte* entry) => Unsafe.ReadUnaligned<int>(entry);
+
+    /// <summary>Returns the length of the value of an entry.</summary>
+    public static int ValueLengthAt(byte* entry) => Unsafe.ReadUnaligned<int>(entry + sizeof(int));
 
     /// <summary>Appends a copy of an entry; returns false if there is no room.</summary>
     public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if ((long)_used + key.Length + value.Length + sizeof(ulong) > _capacity - (Count + 1L) * BytesOfEntry)
+        if ((long)_used + key.Length + value.Length + sizeof(ulong) + EntryHeader > _capacity - (Count + 1L) * (BytesOfEntry - EntryHeader))
             return false;
         if (_isAscending && Count > 0)
-            _isAscending = KeyOf(Items[0]).SequenceCompareTo(key) < 0;
-        key.CopyTo(new Span<byte>(_bytes + _used, key.Length));
-        value.CopyTo(new Span<byte>(_bytes + _used + key.Length, value.Length));
+            _isAscending = LastKey.SequenceCompareTo(key) < 0;
+        var entry = _bytes + _used;
+        Unsafe.WriteUnaligned(entry, key.Length);
+        Unsafe.WriteUnaligned(entry + sizeof(int), value.Length);
+        key.CopyTo(new Span<byte>(entry + EntryHeader, key.Length));
+        value.CopyTo(new Span<byte>(entry + EntryHeader + key.Length, value.Length));
         Count++;
-        *Items = new SortItem(_used, key.Length, value.Length);
-        _used += key.Length + value.Length;
+        *Items = new SortItem(_used + EntryHeader, key.Length);
+        _last = _used;
+        _used += EntryHeader + key.Length + value.Length;
         return true;
     }
 
@@ -83,6 +102,7 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
 
     /// <summary>Waits until the entries are sorted, or sorts them here.</summary>
     /// <exception cref="DuplicateEntryException">Two entries have the same key, which is refused.</exception>
+    /// <exception cref="OutOfMemoryException">There is no memory for the sorted entries.</exception>
     public void Settle()
     {
         if (!_isPending)
@@ -117,20 +137,16 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
         try
         {
             _context.Check();
-            Heads = (ulong*)(_bytes + DiskRules.RoundUp(_used, sizeof(ulong)));
-            var items = new Span<SortItem>(Items, Count);
-            var heads = new Span<ulong>(Heads, Count);
             if (_isAscending)
+                return;
+            var items = new Span<SortItem>(Items, Count);
+            var heads = new Span<ulong>(_bytes + DiskRules.RoundUp(_used, sizeof(ulong)), Count);
+            KeySorter.Sort(items, heads, _bytes);
+            var spare = _context.Spare;
+            using (Uninterrupted.Hold(spare.Gate))
             {
-                items.Reverse();
-                Prefix = FirstKey.CommonPrefixLength(LastKey);
-                for (var i = 0; i < items.Length; i++)
-                    heads[i] = KeySorter.Head(_bytes + items[i].Offset + Prefix, items[i].KeyLength - Prefix);
-            }
-            else
-            {
-                Prefix = KeySorter.Sort(items, heads, _bytes);
-                RemoveDuplicates(items, heads);
+                CopyTo(spare.Take(_context), items, heads);
+                _bytes = spare.Exchange(_bytes);
             }
         }
         catch (Exception e) when (_context.Fail(e))
@@ -139,40 +155,53 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
         }
     }
 
-    // The items stay at the end of the chunk: those that are kept are moved there from the last to the first.
-    private void RemoveDuplicates(Span<SortItem> items, Span<ulong> heads)
+    // Items with the same key follow each other in order of arrival.
+    private void CopyTo(byte* target, ReadOnlySpan<SortItem> items, ReadOnlySpan<ulong> heads)
     {
         var rule = _context.Options.Duplicates;
-        var kept = items.Length;
-        for (var i = items.Length - 1; i >= 0; i--)
+        var (used, last, count) = (0, 0, 0);
+        for (var i = 0; i < items.Length; i++)
         {
-            if (kept == items.Length || heads[i] != heads[kept] || !KeyOf(items[i]).SequenceEqual(KeyOf(items[kept])))
-                kept--;
-            else if (rule == DuplicateKeys.Refused)
-                throw new DuplicateEntryException(KeyOf(items[i]).ToArray());
-            else if (rule == DuplicateKeys.LastWins)
-                continue;
-            items[kept] = items[i];
-            heads[kept] = heads[i];
+            if (i + EntriesAhead < items.Length)
+                Prefetch(items[i + EntriesAhead]);
+            if (i > 0 && heads[i] == heads[i - 1] && KeyOf(items[i]).SequenceEqual(KeyOf(items[i - 1])))
+            {
+                if (rule == DuplicateKeys.Refused)
+                    throw new DuplicateEntryException(KeyOf(items[i]).ToArray());
+                if (rule == DuplicateKeys.FirstWins)
+                    continue;
+                used = last;
+                count--;
+            }
+
+            var entry = _bytes + items[i].Offset - EntryHeader;
+            var length = EntryHeader + items[i].KeyLength + ValueLengthAt(entry);
+            new ReadOnlySpan<byte>(entry, length).CopyTo(new Span<byte>(target + used, length));
+            last = used;
+            used += length;
+            count++;
         }
 
-        Heads += kept;
-        Count -= kept;
+        (_used, _last, Count) = (used, last, count);
     }
+
+    // A processor follows a longer entry on its own.
+    private void Prefetch(in SortItem item) =>
+        CacheLines.PrefetchRange(_bytes + item.Offset - EntryHeader, item.KeyLength + 2 * CacheLines.LineBytes);
+
+    private static ReadOnlySpan<byte> KeyAt(byte* entry) => new(entry + EntryHeader, KeyLengthAt(entry));
 
     private ReadOnlySpan<byte> KeyOf(in SortItem item) => new(_bytes + item.Offset, item.KeyLength);
 }
 
-/// <summary>The place of an entry in its chunk: the key, followed by the value.</summary>
-[StructLayout(LayoutKind.Sequential, Pack = 4)]
-internal readonly struct SortItem(int offset, int keyLength, int valueLength) : IKeyedItem
+/// <summary>The key of an entry in its chunk.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal readonly struct SortItem(int offset, int keyLength) : IKeyedItem
 {
     /// <summary>In bytes.</summary>
-    public const int Size = 12;
+    public const int Size = 8;
 
     public int Offset { get; } = offset;
 
     public int KeyLength { get; } = keyLength;
-
-    public int ValueLength { get; } = valueLength;
 }

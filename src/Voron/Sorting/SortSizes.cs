@@ -3,11 +3,12 @@ namespace Voron.Sorting;
 /// <summary>How a sort divides its memory.</summary>
 /// <remarks>
 /// <code>
-///   adding:   generation being filled | generation being spilled | buffers of a run writer, fewer than three chunks
-///   reading:  last generation         | buffers of a run writer, for merges of runs | buffers of run readers
+///   adding:   generation that is filled | generation that is spilled | spare chunk | run writer
+///   merging:  last generation           | run readers                              | run writer
+///   reading:  last generation           | run readers
 /// </code>
-/// A chunk is at most a sixteenth of the memory. Two generations leave four chunks or more; the last generation and a writer leave at least seven,
-/// and the buffers of a reader take less than three and a quarter. Hence two runs can always be merged.
+/// A chunk is at most a sixteenth of the memory. Two generations leave six chunks, and the last generation and a writer, of less than three chunks,
+/// leave eight. The longest block makes a reader less than four chunks long. Hence two runs can always be merged.
 /// </remarks>
 internal sealed class SortSizes
 {
@@ -15,7 +16,7 @@ internal sealed class SortSizes
     private const int MaxBlockBytes = 256 << 10;
     private const int ChunksOfMemory = 16;
     private const int ChunksForWriter = 3;
-    private const int ChunksBesideGenerations = 4;
+    private const int ChunksBesideGenerations = 6;
 
     public SortSizes(long memoryBytes)
     {

@@ -13,9 +13,6 @@ internal abstract unsafe class SortedStream : IDisposable
 
     public int ValueLength { get; protected set; }
 
-    /// <summary>The first eight bytes of the current key after the prefix of the merge: see <see cref="SetPrefix"/>.</summary>
-    public ulong Head { get; protected set; }
-
     /// <summary>True after the last entry.</summary>
     public bool IsOver { get; protected set; }
 
@@ -23,9 +20,6 @@ internal abstract unsafe class SortedStream : IDisposable
     public abstract int SharedBytes { get; }
 
     public ReadOnlySpan<byte> KeySpan => new(Key, KeyLength);
-
-    /// <summary>Sets the number of bytes that all keys of a merge share, which heads leave out, and the head of the current key.</summary>
-    public abstract void SetPrefix(int bytes);
 
     /// <summary>Moves to the next entry; returns false after the last one.</summary>
     /// <exception cref="VoronException">The entry cannot be read back, or is damaged.</exception>

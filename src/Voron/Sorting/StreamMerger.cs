@@ -42,10 +42,7 @@ internal sealed unsafe class StreamMerger : IDisposable
                 stream.MoveNext();
             _prefix = CommonPrefix();
             for (var i = 0; i < _streams.Length; i++)
-            {
-                _streams[i].SetPrefix(_prefix);
-                _heads[i] = _streams[i].Head;
-            }
+                _heads[i] = HeadOf(_streams[i]);
 
             if (_streams.Length > 0)
                 _winner = Play(1);
@@ -125,7 +122,7 @@ internal sealed unsafe class StreamMerger : IDisposable
     {
         var winner = _winner;
         var stream = _streams[winner];
-        var head = stream.MoveNext() ? stream.Head : ulong.MaxValue;
+        var head = stream.MoveNext() ? HeadOf(stream) : ulong.MaxValue;
         var heads = _heads;
         heads[winner] = head;
         for (var node = (winner + heads.Length) >> 1; node > 0; node >>= 1)
@@ -153,6 +150,8 @@ internal sealed unsafe class StreamMerger : IDisposable
         return _lastWins ? one > other : one < other;
     }
 
+    private ulong HeadOf(SortedStream stream) => KeySorter.Head(stream.Key + _prefix, stream.KeyLength - _prefix);
+
     private bool IsDuplicate()
     {
         var key = Current.KeySpan;
@@ -167,7 +166,7 @@ internal sealed unsafe class StreamMerger : IDisposable
     private void Keep()
     {
         var winner = Current;
-        _head = winner.Head;
+        _head = _heads[_winner];
         _keyLength = winner.KeyLength;
         winner.KeySpan.CopyTo(new Span<byte>(_key, _keyLength));
     }

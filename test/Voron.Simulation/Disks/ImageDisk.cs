@@ -105,7 +105,7 @@ internal sealed unsafe class ImageDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
+    public DiskFile OpenTemporary(DiskAccess access) => TemporaryFile.Open(this, access);
 
     public void Rename(string source, string target)
     {

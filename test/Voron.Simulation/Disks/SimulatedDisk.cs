@@ -289,7 +289,7 @@ internal sealed class SimulatedDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
+    public DiskFile OpenTemporary(DiskAccess access) => TemporaryFile.Open(this, access);
 
     public void Rename(string source, string target)
     {

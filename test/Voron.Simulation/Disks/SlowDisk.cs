@@ -85,7 +85,8 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
     public DiskFile Open(string name, DiskOpen open, DiskAccess access) => new SlowFile(
         this, name, Do(open == DiskOpen.New ? DiskCallKind.Create : DiskCallKind.Open, name, () => disk.Open(name, open, access)));
 
-    public DiskFile OpenTemporary() => new SlowFile(this, "temporary", Do(DiskCallKind.Create, "temporary", disk.OpenTemporary));
+    public DiskFile OpenTemporary(DiskAccess access) =>
+        new SlowFile(this, "temporary", Do(DiskCallKind.Create, "temporary", () => disk.OpenTemporary(access)));
 
     public void Rename(string source, string target) => Do(DiskCallKind.Rename, source, () => disk.Rename(source, target));
 

@@ -76,7 +76,7 @@ internal sealed class SparseDisk : IDisk
         }
     }
 
-    public DiskFile OpenTemporary() => TemporaryFile.Open(this);
+    public DiskFile OpenTemporary(DiskAccess access) => TemporaryFile.Open(this, access);
 
     public void Rename(string source, string target)
     {

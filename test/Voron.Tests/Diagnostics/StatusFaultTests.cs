@@ -222,7 +222,7 @@ public sealed class StatusFaultTests
         public DiskFile Open(string name, DiskOpen open, DiskAccess access) =>
             name == StatusFile.FileName ? stalling.Watch(name, disk.Open(name, open, access)) : disk.Open(name, open, access);
 
-        public DiskFile OpenTemporary() => disk.OpenTemporary();
+        public DiskFile OpenTemporary(DiskAccess access) => disk.OpenTemporary(access);
 
         public void Rename(string source, string target) => disk.Rename(source, target);
 

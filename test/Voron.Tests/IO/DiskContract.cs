@@ -337,12 +337,12 @@ public abstract unsafe class DiskContract : IDisposable
     public void A_temporary_file_leaves_no_name()
     {
         Disk.Open("voron.scratch", DiskOpen.New, DiskAccess.Buffered).Dispose();
-        using (var file = Disk.OpenTemporary())
+        using (var file = Disk.OpenTemporary(DiskAccess.Buffered))
         {
             file.Allocate(0, 3 * Block);
             file.Write(1, "bytes"u8);
             ReadAll(file, 0, 6).Should().Equal([0, .. "bytes"u8.ToArray()]);
-            using var second = Disk.OpenTemporary();
+            using var second = Disk.OpenTemporary(DiskAccess.Buffered);
             second.Length.Should().Be(0);
         }
 

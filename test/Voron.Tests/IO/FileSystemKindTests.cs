@@ -54,7 +54,7 @@ public sealed class FileSystemKindTests
             using (var file = disk.Open("a", DiskOpen.New, DiskAccess.Buffered))
                 file.Allocate(0, 4096);
             calls.Marked.Should().Be(2);
-            using (disk.OpenTemporary())
+            using (disk.OpenTemporary(DiskAccess.Buffered))
                 calls.Marked.Should().Be(3);
             disk.Open("a", DiskOpen.Existing, DiskAccess.Buffered).Dispose();
             logger.Warnings.Should().BeEmpty();

@@ -87,7 +87,7 @@ internal sealed class ModelPlace : IDisposable
             return watch is null ? file : watch(name, file);
         }
 
-        public DiskFile OpenTemporary() => disk.OpenTemporary();
+        public DiskFile OpenTemporary(DiskAccess access) => disk.OpenTemporary(access);
 
         public void Rename(string source, string target)
         {

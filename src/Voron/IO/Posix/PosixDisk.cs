@@ -119,7 +119,7 @@ internal sealed unsafe class PosixDisk : IDisk
     }
 
     /// <summary>Creates an unnamed file or, where the file system has none, a named file whose name it removes immediately.</summary>
-    public DiskFile OpenTemporary()
+    public DiskFile OpenTemporary(DiskAccess access)
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
         CheckLocks("create", Path);
@@ -128,9 +128,9 @@ internal sealed unsafe class PosixDisk : IDisk
         {
             var descriptor = Libc.OpenAt(_directory, ".", Platform.Unnamed | Platform.ReadWrite | Platform.CloseOnExec, _fileMode);
             if (descriptor >= 0)
-                return ToFile(new SafeFileHandle(descriptor, ownsHandle: true), path, isNew: true, DiskAccess.Buffered);
+                return ToFile(new SafeFileHandle(descriptor, ownsHandle: true), path, isNew: true, access);
         }
-        return TemporaryFile.Open(this);
+        return TemporaryFile.Open(this, access);
     }
 
     public void Rename(string source, string target)

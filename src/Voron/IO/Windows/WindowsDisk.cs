@@ -71,17 +71,18 @@ internal sealed class WindowsDisk : IDisk
     }
 
     /// <summary>Creates a file that the system deletes when its last handle is closed, however that happens.</summary>
-    public DiskFile OpenTemporary()
+    public DiskFile OpenTemporary(DiskAccess access)
     {
         DiskRules.CheckWritable(IsReadOnly, "create", Path);
         CheckLocks("create", Path);
+        var flags = WindowsHandles.DeleteOnClose | (access == DiskAccess.Buffered ? 0 : WindowsHandles.NoBuffering);
         for (var number = 0; ; number++)
         {
             var path = PathOf(TemporaryFile.NameOf(number));
             try
             {
-                var handle = WindowsHandles.Open(path, WindowsHandles.CreateNew, false, WindowsHandles.DeleteOnClose, "create");
-                return new WindowsFile(handle, path, DiskAccess.Buffered, readOnly: false);
+                var handle = WindowsHandles.Open(path, WindowsHandles.CreateNew, false, flags, "create");
+                return new WindowsFile(handle, path, access, readOnly: false);
             }
             catch (DiskException e) when (e.Error == DiskError.AlreadyExists && number < MaxTries)
             {
