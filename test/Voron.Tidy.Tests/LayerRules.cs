@@ -16,6 +16,7 @@ internal static class LayerRules
         ("pages, files, bytes",
         [
             ("Keys", []),
+            ("Sorting", []),
             ("Recording", []),
             ("Paging", []),
             ("ChangeTracking", ["Paging"]),
@@ -34,7 +35,7 @@ internal static class LayerRules
             ("Trees/IdSets", ["Paging", "Trees/Pages", "Trees/IdSets/Pages", "Trees"]),
             ("Trees/ValueSets", ["Paging", "Trees/Pages", "Trees/ValueSets/Records", "Trees"]),
             ("Trees/Kinds", ["Paging", "Trees/Pages", "Trees", "Trees/FixedSize", "Trees/IdSets"]),
-            ("Trees/Batches", ["Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages", "Trees", "Trees/IdSets"]),
+            ("Trees/Batches", ["Sorting", "Paging", "Trees/Pages", "Trees/KeyHeads", "Trees/IdSets/Pages", "Trees", "Trees/IdSets"]),
         ]),
         ("transactions",
         [

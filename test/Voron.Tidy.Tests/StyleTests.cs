@@ -10,7 +10,7 @@ public sealed partial class StyleTests
     /// <summary>Folders that are rooms for pointers. The others see memory as spans and handles only.</summary>
     private static readonly string[] UnsafeRooms =
     [
-        "Format", "IO", "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Compression", "Trees", "Recovery", "Snapshots",
+        "Format", "IO", "Sorting", "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Compression", "Trees", "Recovery", "Snapshots",
         "Transactions", "Flushing", "Maintenance", "Opening", "Backup", "Salvaging",
     ];
 

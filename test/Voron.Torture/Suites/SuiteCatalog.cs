@@ -36,6 +36,7 @@ internal static class SuiteCatalog
         new MemoryFaultSuite(),
         new LifetimesSuite(),
         new StagingSuite(),
+        new SortSuite(),
         new SurroundingsSuite(),
         new OptionsSuite(),
         new SlowIoSuite(),
