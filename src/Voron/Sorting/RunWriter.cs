@@ -15,6 +15,7 @@ internal sealed unsafe class RunWriter : IDisposable
     private readonly SortedRun _run;
     private SectorBuffer? _block;
     private SectorBuffer? _packed;
+    private SectorBuffer? _written;
     private byte* _key;
     private int _capacity;
     private int _used;
@@ -55,13 +56,14 @@ internal sealed unsafe class RunWriter : IDisposable
         while (merger.MoveNext());
         if (_used > 0 && !PlantedFault.LeaveLastBlockOut)
             WriteBlock();
+        _file.Settle();
         _run.LastKey = new ReadOnlySpan<byte>(_key, _keyLength).ToArray();
     }
 
     public void Dispose()
     {
-        _block?.Dispose();
-        _packed?.Dispose();
+        _file.Stop();
+        FreeBuffers();
         _context.Memory.Free(_key);
         _key = null;
     }
@@ -98,10 +100,17 @@ internal sealed unsafe class RunWriter : IDisposable
         var packed = Pack();
         var block = (RunBlock*)(packed > 0 ? _packed! : _block!).Address;
         *block = new RunBlock { StoredBytes = packed > 0 ? packed : _used, EntryBytes = _used };
+        var end = RunBlock.Size + block->StoredBytes;
+        var length = RunBlock.LengthOf(block->StoredBytes);
         block->Sum = RunBlock.SumOf(block, _file.Length);
-        var (end, length) = (RunBlock.Size + block->StoredBytes, RunBlock.LengthOf(block->StoredBytes));
         new Span<byte>((byte*)block + end, length - end).Clear();
         _file.Append((byte*)block, length);
+
+        // The block before it has been written.
+        if (packed > 0)
+            (_packed, _written) = (_written, _packed);
+        else
+            (_block, _written) = (_written, _block);
         _run.End = _file.Length;
         _run.LargestBlock = Math.Max(_run.LargestBlock, _used);
         _used = 0;
@@ -122,13 +131,21 @@ internal sealed unsafe class RunWriter : IDisposable
         return stored;
     }
 
-    // The buffers are empty.
+    // The buffers are empty, or will be when the last block is written.
     private void Resize(int capacity)
+    {
+        _file.Settle();
+        FreeBuffers();
+        _block = new SectorBuffer(_context.Memory, RunBlock.LengthOf(capacity));
+        _packed = new SectorBuffer(_context.Memory, RunBlock.LengthOf(capacity));
+        _written = new SectorBuffer(_context.Memory, RunBlock.LengthOf(capacity));
+        _capacity = capacity;
+    }
+
+    private void FreeBuffers()
     {
         _block?.Dispose();
         _packed?.Dispose();
-        _block = new SectorBuffer(_context.Memory, RunBlock.LengthOf(capacity));
-        _packed = new SectorBuffer(_context.Memory, RunBlock.LengthOf(capacity));
-        _capacity = capacity;
+        _written?.Dispose();
     }
 }

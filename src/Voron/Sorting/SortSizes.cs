@@ -1,3 +1,5 @@
+using Voron.IO;
+
 namespace Voron.Sorting;
 
 /// <summary>How a sort divides its memory.</summary>
@@ -7,15 +9,15 @@ namespace Voron.Sorting;
 ///   merging:  last generation           | run readers                              | run writer
 ///   reading:  last generation           | run readers
 /// </code>
-/// A chunk is at most a sixteenth of the memory. Two generations leave six chunks, and the last generation and a writer, of less than three chunks,
-/// leave eight. The longest block makes a reader less than four chunks long. Hence two runs can always be merged.
+/// A chunk is at most a sixteenth of the memory. Two generations leave six chunks or more, and the last generation and a writer of up to four chunks
+/// leave seven. A reader takes less than three and a half even if its blocks have the longest entries. Hence two runs can always be merged.
 /// </remarks>
 internal sealed class SortSizes
 {
     private const int MaxChunkBytes = 4 << 20;
     private const int MaxBlockBytes = 256 << 10;
     private const int ChunksOfMemory = 16;
-    private const int ChunksForWriter = 3;
+    private const int ChunksForWriter = 4;
     private const int ChunksBesideGenerations = 6;
 
     public SortSizes(long memoryBytes)
@@ -25,7 +27,7 @@ internal sealed class SortSizes
         ChunksOfGeneration = (int)Math.Min((MemoryBytes / ChunkBytes - ChunksBesideGenerations) / 2, int.MaxValue);
         BlockBytes = Math.Min(ChunkBytes / 4, MaxBlockBytes);
         MaxKeyBytes = ChunkBytes / 8;
-        MaxEntryBytes = ChunkBytes - SortChunk.BytesBeside;
+        MaxEntryBytes = ChunkBytes - 2 * DiskRules.Alignment;
     }
 
     public long MemoryBytes { get; }

@@ -9,7 +9,7 @@ namespace Voron.Tests.Sorting;
 /// <summary>Every failure is an exception that says what has failed, and leaves nothing behind.</summary>
 public sealed class EntrySorterFailureTests
 {
-    private const int Entries = 8_000;
+    private const int Entries = 5_000;
     private static readonly SortOptions Small = new() { MemoryBytes = SortOptions.MinMemoryBytes, UsesPool = false };
 
     private readonly int _seed = TestSeed.Choose();

@@ -1,4 +1,5 @@
 using System.Text;
+using Voron.IO;
 using Voron.Simulation.Disks;
 using Voron.Simulation.Sorting;
 using Voron.Sorting;
@@ -178,8 +179,9 @@ public sealed class EntrySorterTests
     [Fact]
     public void No_entry_takes_managed_memory()
     {
-        const int Entries = 20_000;
-        using var place = new SortPlace(new SortOptions { MemoryBytes = 2 * MinMemory, UsesPool = false });
+        const int Entries = 30_000;
+        using var disk = new MemoryDisk();
+        using var sorter = new EntrySorter(new TemporaryFiles(disk), new SortOptions { MemoryBytes = 16 * MinMemory, UsesPool = false });
         var key = new byte[16];
         var value = new byte[100];
         var random = Seeded();
@@ -188,10 +190,11 @@ public sealed class EntrySorterTests
             for (var i = 0; i < Entries; i++)
             {
                 random.NextBytes(key);
-                place.Sorter.Add(key, value);
+                sorter.Add(key, value);
             }
-        }).Should().BeLessThan(Entries, "only blocks and runs take some");
-        var entries = place.Sorter.Complete();
+        }).Should().BeLessThan(Entries, "only chunks and runs take some");
+        sorter.SpilledBytes.Should().BeGreaterThan(0);
+        var entries = sorter.Complete();
         ManagedAllocation.Least(() =>
         {
             for (var i = 0; i < Entries; i++)
