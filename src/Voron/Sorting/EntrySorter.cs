@@ -17,8 +17,8 @@ namespace Voron.Sorting;
 /// 4. Blocks of the spill file are believed only with the right checksum, and runs only with the right number of entries.
 /// 5. The first failure on any thread ends the sort: every later call throws it.
 ///
-/// Used by one thread at a time. All native memory is within <see cref="SortOptions.MemoryBytes"/>, and is freed by <see cref="Dispose"/>, which waits
-/// for work on pool threads.
+/// Used by one thread at a time. All native memory is within <see cref="SortOptions.MemoryBytes"/>, and is freed by <see cref="Dispose"/>, which
+/// waits for work on pool threads.
 /// </remarks>
 internal sealed class EntrySorter : IDisposable
 {
@@ -48,7 +48,9 @@ internal sealed class EntrySorter : IDisposable
     /// <summary>The length of the longest key that can be added.</summary>
     public int MaxKeyBytes => _context.Sizes.MaxKeyBytes;
 
-    /// <summary>The length of the longest entry that can be added, key and value together: nearly a sixteenth of the memory, and 4 MiB at most.</summary>
+    /// <summary>
+    /// The length of the longest entry that can be added, key and value together: nearly a sixteenth of the memory, and 4 MiB at most.
+    /// </summary>
     public int MaxEntryBytes => _context.Sizes.MaxEntryBytes;
 
     /// <summary>The number of entries that were added.</summary>
@@ -106,7 +108,7 @@ internal sealed class EntrySorter : IDisposable
             _chunks.RemoveRange(_closed, _chunks.Count - _closed);
             foreach (var chunk in _chunks)
                 chunk.Settle();
-            _context.Spare.Free(_context);
+            _context.Chunks.FreeSpare();
             RunMerges.MergeUntilFew(_context, _file, _runs, _chunks.Count);
             var streams = _runs.Select(run => (SortedStream)new RunStream(_context, _file, run)).Concat(ChunkStream.Of(_chunks));
             _merger = new StreamMerger(_context, streams);

@@ -6,8 +6,8 @@ namespace Voron.Sorting;
 
 /// <summary>The spill file of a sort, which is created when it is first needed, and of which nothing is left when it is disposed.</summary>
 /// <remarks>
-/// One thread at a time appends; others may read concurrently. Offsets, lengths and addresses are multiples of a sector, so that the file bypasses the
-/// page cache where the file system permits. Space is allocated before it is written. Each block is written while the next one is filled.
+/// One thread at a time appends; others may read concurrently. Offsets, lengths and addresses are multiples of a sector, so that the file bypasses
+/// the page cache where the file system permits. Space is allocated before it is written. Each block is written while the next one is filled.
 /// </remarks>
 internal sealed unsafe class RunFile(SortContext context, TemporaryFiles files) : OfferedWork, IDisposable
 {
@@ -26,7 +26,9 @@ internal sealed unsafe class RunFile(SortContext context, TemporaryFiles files) 
     /// <summary>The end of the last block.</summary>
     public long Length { get; private set; }
 
-    /// <summary>Begins to append a block, which must not change before the next call of this method, of <see cref="Settle"/> or of <see cref="Stop"/>.</summary>
+    /// <summary>
+    /// Begins to append a block, which must not change before the next call of this method, of <see cref="Settle"/> or of <see cref="Stop"/>.
+    /// </summary>
     /// <inheritdoc cref="Settle"/>
     public void Append(byte* block, int length)
     {

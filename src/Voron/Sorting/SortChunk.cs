@@ -20,16 +20,11 @@ namespace Voron.Sorting;
 /// </remarks>
 internal sealed unsafe class SortChunk : OfferedWork, IDisposable
 {
-    /// <summary>The length of a chunk is a multiple of this.</summary>
-    public const int Alignment = 16 << 10;
-
     /// <summary>The bytes before the key of an entry.</summary>
     public const int EntryHeader = 2 * sizeof(int);
 
-    /// <summary>The bytes for an entry besides its key and its value: its header, its item, its head, and the padding before the heads.</summary>
-    public const int BytesBeside = BytesOfEntry + sizeof(ulong);
-
-    private const int BytesOfEntry = EntryHeader + SortItem.Size + sizeof(ulong);
+    // Its item and its head.
+    private const int BytesBesideEntry = SortItem.Size + sizeof(ulong);
 
     // Sorted entries are anywhere in memory: they are prefetched this many entries before they are copied.
     private const int EntriesAhead = 8;
@@ -47,7 +42,7 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
     {
         _context = context;
         _capacity = context.Sizes.ChunkBytes;
-        _bytes = context.AllocateChunk();
+        _bytes = context.Chunks.Allocate();
         Clear();
     }
 
@@ -77,7 +72,7 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
     /// <summary>Appends a copy of an entry; returns false if there is no room.</summary>
     public bool TryAdd(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if ((long)_used + key.Length + value.Length + sizeof(ulong) + EntryHeader > _capacity - (Count + 1L) * (BytesOfEntry - EntryHeader))
+        if ((long)_used + key.Length + value.Length + sizeof(ulong) + EntryHeader > _capacity - (Count + 1L) * BytesBesideEntry)
             return false;
         if (_isAscending && Count > 0)
             _isAscending = LastKey.SequenceCompareTo(key) < 0;
@@ -142,11 +137,10 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
             var items = new Span<SortItem>(Items, Count);
             var heads = new Span<ulong>(_bytes + DiskRules.RoundUp(_used, sizeof(ulong)), Count);
             KeySorter.Sort(items, heads, _bytes);
-            var spare = _context.Spare;
-            using (Uninterrupted.Hold(spare.Gate))
+            using (Uninterrupted.Hold(_context.Chunks.Gate))
             {
-                CopyTo(spare.Take(_context), items, heads);
-                _bytes = spare.Exchange(_bytes);
+                CopyTo(_context.Chunks.TakeSpare(), items, heads);
+                _bytes = _context.Chunks.Exchange(_bytes);
             }
         }
         catch (Exception e) when (_context.Fail(e))

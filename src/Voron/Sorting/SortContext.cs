@@ -6,34 +6,28 @@ namespace Voron.Sorting;
 
 /// <summary>What the parts of a sort share: its memory, its rules, and the reason why it has ended early, if it has.</summary>
 /// <remarks>Several threads may call it concurrently.</remarks>
-internal sealed unsafe class SortContext(SortOptions options) : IDisposable
+internal sealed class SortContext : IDisposable
 {
-    private const nuint LargePageBytes = 2 << 20;
-
     private volatile ExceptionDispatchInfo? _failure;
 
-    public SortOptions Options { get; } = options;
+    public SortContext(SortOptions options)
+    {
+        Options = options;
+        Sizes = new SortSizes(options.MemoryBytes);
+        Memory = new NativeHeap { Account = options.Account };
+        Chunks = new ChunkMemory(Memory, Sizes.ChunkBytes);
+    }
 
-    public SortSizes Sizes { get; } = new(options.MemoryBytes);
+    public SortOptions Options { get; }
 
-    public NativeHeap Memory { get; } = new() { Account = options.Account };
+    public SortSizes Sizes { get; }
 
-    public SpareChunk Spare { get; } = new();
+    public NativeHeap Memory { get; }
+
+    public ChunkMemory Chunks { get; }
 
     /// <summary>The length of the longest key so far. Changed by the thread that adds, before it starts work on another one.</summary>
     public int LongestKey { get; set; }
-
-    /// <summary>Allocates the memory of a chunk.</summary>
-    /// <exception cref="OutOfMemoryException">There is no memory.</exception>
-    public byte* AllocateChunk()
-    {
-        var bytes = (nuint)Sizes.ChunkBytes;
-        var chunk = (byte*)Memory.Resize(null, bytes);
-        var inPage = (nuint)chunk & ((nuint)Environment.SystemPageSize - 1);
-        if (bytes >= LargePageBytes)
-            MemoryAdvice.PreferLargePages(chunk - inPage, bytes + inPage);
-        return chunk;
-    }
 
     /// <summary>Throws if the sort has failed or was cancelled.</summary>
     /// <exception cref="OperationCanceledException">The caller has cancelled the sort.</exception>

@@ -15,6 +15,8 @@ namespace Voron.Sorting;
 internal sealed class SortSizes
 {
     private const int MaxChunkBytes = 4 << 20;
+    private const int ChunkUnit = BlocksOfChunk * DiskRules.Alignment;
+    private const int BlocksOfChunk = 4;
     private const int MaxBlockBytes = 256 << 10;
     private const int ChunksOfMemory = 16;
     private const int ChunksForWriter = 4;
@@ -23,9 +25,9 @@ internal sealed class SortSizes
     public SortSizes(long memoryBytes)
     {
         MemoryBytes = Math.Max(memoryBytes, SortOptions.MinMemoryBytes);
-        ChunkBytes = (int)Math.Min(MemoryBytes / ChunksOfMemory / SortChunk.Alignment * SortChunk.Alignment, MaxChunkBytes);
+        ChunkBytes = (int)Math.Min(MemoryBytes / ChunksOfMemory / ChunkUnit * ChunkUnit, MaxChunkBytes);
         ChunksOfGeneration = (int)Math.Min((MemoryBytes / ChunkBytes - ChunksBesideGenerations) / 2, int.MaxValue);
-        BlockBytes = Math.Min(ChunkBytes / 4, MaxBlockBytes);
+        BlockBytes = Math.Min(ChunkBytes / BlocksOfChunk, MaxBlockBytes);
         MaxKeyBytes = ChunkBytes / 8;
         MaxEntryBytes = ChunkBytes - 2 * DiskRules.Alignment;
     }

@@ -30,8 +30,7 @@ public sealed unsafe class KeySorterTests
                 offset += keys[i].Length;
             }
 
-            var expected = items.Order(Comparer<Item>.Create((left, right) =>
-                KeyOf(bytes, left).SequenceCompareTo(KeyOf(bytes, right)) is var order and not 0 ? order : left.Offset.CompareTo(right.Offset))).ToArray();
+            var expected = items.Order(Comparer<Item>.Create((left, right) => Compare(bytes, left, right))).ToArray();
             var heads = new ulong[count];
 
             // The bytes behind the last key are not zeros, as they must be in its head.
@@ -47,6 +46,12 @@ public sealed unsafe class KeySorterTests
             for (var i = 0; i < count; i++)
                 heads[i].Should().Be(HeadOf(KeyOf(bytes, items[i])[prefix..]));
         }
+    }
+
+    private static int Compare(byte[] bytes, Item left, Item right)
+    {
+        var order = KeyOf(bytes, left).SequenceCompareTo(KeyOf(bytes, right));
+        return order != 0 ? order : left.Offset.CompareTo(right.Offset);
     }
 
     private static ReadOnlySpan<byte> KeyOf(byte[] bytes, Item item) => bytes.AsSpan(item.Offset, item.KeyLength);

@@ -8,12 +8,13 @@ namespace Voron.Torture.Sorting;
 
 /// <summary>Sorts random entries with one event meanwhile, and compares them with a sorted dictionary.</summary>
 /// <remarks>
-/// A sort without an event is right. With one, it is right, or a call has thrown the exception that belongs to the event. In both cases, it has kept to
-/// its memory, and has left no memory and no open file.
+/// A sort without an event is right. With one, it is right, or a call has thrown the exception that belongs to the event. In both cases, it has kept
+/// to its memory, and has left no memory and no open file.
 /// </remarks>
 internal sealed class SortCase(SuiteRun run) : IDisposable
 {
     private const int MaxEntries = 12_000;
+    private const int MaxKeyBytes = 3_000;
 
     private static readonly DiskCallKind[] Failing =
         [DiskCallKind.Create, DiskCallKind.Allocate, DiskCallKind.Write, DiskCallKind.Read, DiskCallKind.Punch];
@@ -57,7 +58,8 @@ internal sealed class SortCase(SuiteRun run) : IDisposable
             Account = _account,
             UsesPool = _choices.Next(4) == 3,
         };
-        var failure = Attempt(new EntrySorter(new TemporaryFiles(new NamedSpillDisk(_disk)), options), new EntryMaker(_choices, keys, 3000), model, count);
+        using var files = new TemporaryFiles(new NamedSpillDisk(_disk));
+        var failure = Attempt(new EntrySorter(files, options), new EntryMaker(_choices, keys, MaxKeyBytes), model, count);
         Judge(failure, model.HasDuplicates && rule == DuplicateKeys.Refused);
         if (_account.Bytes != 0 || _disk.OpenFiles != 0)
             throw new TortureException($"{_account.Bytes} bytes and {_disk.OpenFiles} open files are left");
