@@ -95,6 +95,25 @@ public sealed class EntrySorterFailureTests
     }
 
     [Fact]
+    public void A_block_in_the_place_of_another_is_detected()
+    {
+        const int BlockBytes = 16 << 10;
+        using var place = new SortPlace(Small);
+        var model = place.Fill(new Random(_seed), KeyKind.Random, Entries, valueLength: 150);
+        var blocks = new byte[2][];
+        using (var file = place.Disk.Open(NamedSpillDisk.SpillName, DiskOpen.Existing, DiskAccess.Buffered))
+        {
+            for (var i = 0; i < blocks.Length; i++)
+                file.Read(i * BlockBytes, blocks[i] = new byte[BlockBytes]);
+            for (var i = 0; i < blocks.Length; i++)
+                file.Write(i * BlockBytes, blocks[1 - i]);
+        }
+
+        Assert.Throws<CorruptionException>(() => model.Check(place.Sorter.Complete())).Message.Should().Contain("checksum");
+        place.DisposeAndCheck();
+    }
+
+    [Fact]
     public void A_cut_file_is_detected()
     {
         var random = new Random(_seed);

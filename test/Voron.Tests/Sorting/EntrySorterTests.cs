@@ -40,6 +40,8 @@ public sealed class EntrySorterTests
         var entries = place.Sorter.Complete();
         place.Sorter.SpilledBytes.Should().BeGreaterThan(before + 1_000_000, "some runs were written again");
         place.Disk.Count(TraceKind.Punch).Should().BeGreaterThan(1, "the space of merged runs is returned");
+        Enumerable.Range(0, place.Disk.TraceCount).Select(place.Disk.Trace).Where(entry => entry.Kind == TraceKind.Write)
+            .Should().OnlyContain(write => write.LengthAfter == write.LengthBefore, "space is allocated before it is written");
         model.Check(entries);
         place.DisposeAndCheck();
     }
