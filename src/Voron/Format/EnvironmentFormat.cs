@@ -1,3 +1,5 @@
+using Voron.Testing;
+
 namespace Voron.Format;
 
 /// <summary>The format of an open environment: its version, its features, and its lineage.</summary>
@@ -25,6 +27,9 @@ internal sealed class EnvironmentFormat
 
     /// <summary>Returns whether all of these features may be used.</summary>
     public bool Has(FormatFeatures features) => (features & ~Features) == 0;
+
+    /// <summary>Returns the mark that new pages of a tree carry in their headers: <see cref="PageHeader.TreeMark"/>.</summary>
+    public uint TreeMark(uint treeId) => IsVersion1 ? 0 : treeId + (PlantedFault.MarkOfOtherTree ? 2u : 1);
 
     /// <summary>Adopts the format from a header that is durable in both slots.</summary>
     public void Adopt(in CheckpointHeader header)

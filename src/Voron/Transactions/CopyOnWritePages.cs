@@ -199,8 +199,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         return new WritablePage(node->Frame, &node->DirtyLines, _lineShift);
     }
 
-    public override uint TreeMark(uint treeId) =>
-        _engine.Format.IsVersion1 ? 0 : treeId + (PlantedFault.MarkOfOtherTree ? 2u : 1);
+    public override uint TreeMark(uint treeId) => _engine.Format.TreeMark(treeId);
 
     public override WritablePage Allocate(PageKind kind, PageNumber near)
     {

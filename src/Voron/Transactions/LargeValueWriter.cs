@@ -101,14 +101,7 @@ internal sealed unsafe class LargeValueWriter : IChunkFile
     public void Attach(TreeState tree, ReadOnlySpan<byte> key, in WrittenValue value, ReadOnlySpan<ulong> checksums)
     {
         _engine.AssertWriterHeld();
-        var reference = new LargeExtentReference { FirstPage = value.FirstPage, Length = value.Length, Checksums = checksums[0] };
-        if (!reference.IsOneChunk)
-        {
-            var descriptor = _writePages.AllocateExtent(checksums.Length * sizeof(ulong), tree.Root);
-            checksums.CopyTo(new Span<ulong>(descriptor.Bytes + PageHeader.Size, checksums.Length));
-            reference.Checksums = (ulong)descriptor.Header->PageNumber;
-        }
-
+        var reference = ValueExtents.Describe(_writePages, value.FirstPage, value.Length, checksums, tree.Root);
         for (var chunk = 0L; chunk < checksums.Length; chunk++)
         {
             // A staged value may have left the page cache since it was written: its next reader fetches it from the device.

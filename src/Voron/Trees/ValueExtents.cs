@@ -111,6 +111,23 @@ internal static unsafe class ValueExtents
         state.Changed = true;
     }
 
+    /// <summary>Returns the reference to a large extent, after writing the checksums of several chunks to an extent of their own.</summary>
+    /// <param name="writer">The pages.</param>
+    /// <param name="firstPage">The first page of the large extent.</param>
+    /// <param name="length">The length of the value in bytes.</param>
+    /// <param name="checksums">One for each chunk.</param>
+    /// <param name="near">A page of the tree.</param>
+    public static LargeExtentReference Describe(PageWriter writer, long firstPage, long length, ReadOnlySpan<ulong> checksums, PageNumber near)
+    {
+        var reference = new LargeExtentReference { FirstPage = firstPage, Length = length, Checksums = checksums[0] };
+        if (reference.IsOneChunk)
+            return reference;
+        var descriptor = writer.AllocateExtent(checksums.Length * sizeof(ulong), near);
+        checksums.CopyTo(new Span<ulong>(descriptor.Bytes + PageHeader.Size, checksums.Length));
+        reference.Checksums = (ulong)descriptor.Header->PageNumber;
+        return reference;
+    }
+
     /// <summary>Returns the number of pages of a large extent and its checksums, as counted in the header of the tree.</summary>
     public static long CountPages(PageReader reader, in LargeExtentReference reference) =>
         LargeValues.PageCount(reader.PageSize, reference.Length) + ChecksumPages(reader, reference);
