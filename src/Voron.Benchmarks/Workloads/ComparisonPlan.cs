@@ -56,7 +56,7 @@ internal static class ComparisonPlan
         (Read64M, 8, 128),
         (CrashedInsert, CrashedItems, CrashedItems),
         (OpenCrashed, CrashedItems, 1),
-        (BulkLoad, BulkItems, BulkItems),
+        (WorkloadCatalog.BulkLoad, BulkItems, BulkItems),
         (OpenClean, BulkItems, 1),
         (BulkLoadSorted, BulkItems, BulkItems),
     ];
