@@ -52,6 +52,7 @@ internal static class LayerRules
         [
             ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
             ("Staging", ["Paging", "FreeSpace", "Transactions"]),
+            ("Loading", ["Sorting", "Paging", "FreeSpace", "Trees/Pages", "Trees", "Transactions", "Flushing", "Staging"]),
             ("Maintenance",
             [
                 "Paging", "FreeSpace", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/IdSets", "Trees/Kinds",
@@ -79,9 +80,10 @@ internal static class LayerRules
         [
             (Api,
             [
-                "Keys", "Recording", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/FixedSize",
-                "Trees/IdSets", "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions", "Flushing", "Staging",
-                "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
+                "Keys", "Sorting", "Recording", "Paging", "ChangeTracking", "Journal", "Trees/Pages", "Trees/IdSets/Pages", "Trees",
+                "Trees/FixedSize", "Trees/IdSets", "Trees/ValueSets", "Trees/Kinds", "Trees/Batches", "Recovery", "Snapshots", "Transactions",
+                "Flushing", "Staging",
+                "Loading", "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
             ]),
             ("Tables", ["Trees", Api]),
             ("Feeds", ["Trees", "Recording", Api, "Tables"]),

@@ -11,7 +11,7 @@ public sealed partial class StyleTests
     private static readonly string[] UnsafeRooms =
     [
         "Format", "IO", "Sorting", "Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Compression", "Trees", "Recovery", "Snapshots",
-        "Transactions", "Flushing", "Maintenance", "Opening", "Backup", "Salvaging",
+        "Transactions", "Flushing", "Loading", "Maintenance", "Opening", "Backup", "Salvaging",
     ];
 
     /// <summary>Outside of them: handles that keep the address of a value between two calls.</summary>

@@ -113,6 +113,9 @@ public sealed partial class StorageOptions
     internal long FlushVersionBytes =>
         Math.Min(ScratchLimitBytes / 2, ScratchMemoryBytes <= ScratchLimitBytes / 4 ? 2 * ScratchMemoryBytes : long.MaxValue);
 
+    /// <summary>The default of <see cref="BulkLoadOptions.MemoryBytes"/>.</summary>
+    internal long BulkLoadMemoryBytes => MemoryLimit / 4;
+
     /// <summary>The memory for the branch key heads that the writer uses, in bytes.</summary>
     internal long BranchKeyHeadBytes => Math.Min(32 * MiB, MemoryLimit / 16);
 

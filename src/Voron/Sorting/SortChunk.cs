@@ -160,7 +160,7 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
                 Prefetch(items[i + EntriesAhead]);
             if (i > 0 && heads[i] == heads[i - 1] && KeyOf(items[i]).SequenceEqual(KeyOf(items[i - 1])))
             {
-                if (rule == DuplicateKeys.Refused)
+                if (rule == DuplicateKeys.Refuse)
                     throw new DuplicateEntryException(KeyOf(items[i]).ToArray());
                 if (rule == DuplicateKeys.FirstWins)
                     continue;

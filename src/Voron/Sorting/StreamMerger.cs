@@ -157,7 +157,7 @@ internal sealed unsafe class StreamMerger : IDisposable
         var key = Current.KeySpan;
         if (!key.SequenceEqual(new ReadOnlySpan<byte>(_key, _keyLength)))
             return false;
-        if (_context.Options.Duplicates == DuplicateKeys.Refused)
+        if (_context.Options.Duplicates == DuplicateKeys.Refuse)
             throw new DuplicateEntryException(key.ToArray());
         return true;
     }

@@ -3,6 +3,7 @@ using Voron.Format;
 using Voron.FreeSpace;
 using Voron.Paging;
 using Voron.Primitives;
+using Voron.Testing;
 using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
@@ -48,6 +49,16 @@ internal sealed unsafe partial class CopyOnWritePages
         var copy = AddPage(to, ((PageHeader*)source)->Kind);
         NativeMemory.Copy(source, copy.Bytes, (nuint)PageSize);
         copy.Header->PageNumber = to;
+    }
+
+    /// <summary>Takes reserved pages that a bulk load has written: pages of trees and of values, which are durable.</summary>
+    public void TakeLoaded(long first, long pages)
+    {
+        _engine.Counters.AllocatedPages += pages;
+        _space.TakeReserved(first, PlantedFault.AdoptUntaken && pages > 1 ? pages - 1 : pages);
+
+        // Recorded as a value without bytes: a replay leaves the pages as they are in the data file.
+        AddDirectExtent(new TransactionExtent(first, checked((uint)pages), default, FreedAtStamp: -1, IsDurable: true));
     }
 
     /// <summary>Returns the number of pages of an overflow extent.</summary>

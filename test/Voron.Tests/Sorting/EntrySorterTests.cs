@@ -118,7 +118,7 @@ public sealed class EntrySorterTests
     [InlineData(30_000)]
     public void A_refused_duplicate_is_named(int distance)
     {
-        using var place = new SortPlace(new SortOptions { MemoryBytes = MinMemory, Duplicates = DuplicateKeys.Refused });
+        using var place = new SortPlace(new SortOptions { MemoryBytes = MinMemory, Duplicates = DuplicateKeys.Refuse });
         var failure = Assert.Throws<DuplicateEntryException>(() =>
         {
             place.Sorter.Add("twice"u8, "first"u8);
@@ -213,7 +213,7 @@ public sealed class EntrySorterTests
         for (var i = 0; i < count; i++)
         {
             var key = maker.NextKey();
-            if (rule == DuplicateKeys.Refused && model.Contains(key))
+            if (rule == DuplicateKeys.Refuse && model.Contains(key))
                 continue;
             var value = maker.NextValue(random.Next(random.Next(1000) == 0 ? 30_000 : 150), isCompressible: random.Next(2) == 0);
             model.Add(key, value);

@@ -60,7 +60,7 @@ internal sealed class SortCase(SuiteRun run) : IDisposable
         };
         using var files = new TemporaryFiles(new NamedSpillDisk(_disk));
         var failure = Attempt(new EntrySorter(files, options), new EntryMaker(_choices, keys, MaxKeyBytes), model, count);
-        Judge(failure, model.HasDuplicates && rule == DuplicateKeys.Refused);
+        Judge(failure, model.HasDuplicates && rule == DuplicateKeys.Refuse);
         if (_account.Bytes != 0 || _disk.OpenFiles != 0)
             throw new TortureException($"{_account.Bytes} bytes and {_disk.OpenFiles} open files are left");
         if (_account.PeakBytes > memory)

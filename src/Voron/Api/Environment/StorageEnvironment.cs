@@ -26,6 +26,7 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly WritingParts? _writing;
     private readonly SingleClose _closing;
     private readonly EnvironmentDiagnostics _diagnostics;
+    private readonly LongCalls _calls;
     private readonly BackupCalls _backups;
     private readonly CompactionCalls _compactions;
     private readonly BackgroundDeletions? _deletions;
@@ -39,15 +40,15 @@ public sealed partial class StorageEnvironment : IDisposable, IAsyncDisposable
         Recovery = RecoveryDescription.Of(opened.Recovered);
         _closing = new SingleClose(Close);
         _diagnostics = new EnvironmentDiagnostics(opened);
-        var calls = new LongCalls(opened);
-        _backups = new BackupCalls(opened, calls);
-        _compactions = new CompactionCalls(opened, calls);
+        _calls = new LongCalls(opened);
+        _backups = new BackupCalls(opened, _calls);
+        _compactions = new CompactionCalls(opened, _calls);
         if (_engine.Options.ReadOnly)
             return;
-        _engine.Above = _deletions = new BackgroundDeletions(RunOf(_engine.Options.CommitClock), RunOf(TimeProvider.System), calls);
+        _engine.Above = _deletions = new BackgroundDeletions(RunOf(_engine.Options.CommitClock), RunOf(TimeProvider.System), _calls);
         _writing = opened.BeginWriting(() => Begin(TimeSpan.MaxValue, nameof(WriteAsync), CancellationToken.None));
-        _drops = new DropCalls(opened, calls);
-        _dictionaries = new DictionaryCalls(opened, calls);
+        _drops = new DropCalls(opened, _calls);
+        _dictionaries = new DictionaryCalls(opened, _calls);
     }
 
     /// <summary>The directory, or "memory".</summary>

@@ -1,18 +1,5 @@
 namespace Voron.Sorting;
 
-/// <summary>Which of several entries with the same key a sort keeps.</summary>
-internal enum DuplicateKeys
-{
-    /// <summary>The entry that was added last.</summary>
-    LastWins,
-
-    /// <summary>The entry that was added first.</summary>
-    FirstWins,
-
-    /// <summary>None: the sort fails with a <see cref="DuplicateEntryException"/>.</summary>
-    Refused,
-}
-
 /// <summary>Two entries of a sort have the same key, and its options refuse that.</summary>
 internal sealed class DuplicateEntryException(byte[] key) : Exception(Describe(key))
 {

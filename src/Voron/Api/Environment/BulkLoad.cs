@@ -1,0 +1,222 @@
+using System.Diagnostics;
+using Voron.Loading;
+using Voron.Primitives;
+using Voron.Sorting;
+using Voron.Transactions;
+using Voron.Trees.Pages;
+
+namespace Voron;
+
+/// <summary>
+/// A load of many entries into a tree, in any order, which writes each byte about once: begun by
+/// <see cref="StorageEnvironment.BeginBulkLoadAsync"/>.
+/// </summary>
+/// <remarks>
+/// One thread at a time puts entries. Other callers read and write meanwhile, the tree too: the writer is not held while the source runs. Until
+/// <see cref="CompleteAsync"/>, nothing of the load is visible; if it is never called, or fails, nothing is loaded into a tree that was new or empty.
+/// Memory, the temporary file and pages are freed by <see cref="Dispose"/>, or by the garbage collector. After a call has thrown an exception, only
+/// <see cref="Dispose"/> can follow.
+/// </remarks>
+public sealed class BulkLoad : IDisposable
+{
+    private const int EntriesBetweenReports = 64 << 10;
+    private const int EntriesBetweenChecks = 1 << 10;
+
+    private const string NoMemory = "There was not enough memory for the bulk load: ";
+
+    private const int Busy = 1;
+    private const int Disposed = 2;
+    private const int Ended = 4;
+
+    private readonly EngineCore _engine;
+    private readonly LongCalls _calls;
+    private readonly string _tree;
+    private readonly BulkLoadOptions _options;
+    private readonly long _began = Stopwatch.GetTimestamp();
+    private readonly LoadParts _parts;
+    private readonly CancellationToken _stop;
+
+    private byte[] _lastKey = [];
+    private int _lastKeyLength = -1;
+    private long _taken;
+    private long _takenBytes;
+    private long _stored;
+
+    // A set of Busy, Disposed and Ended.
+    private int _state;
+
+    internal BulkLoad(EngineCore engine, LongCalls calls, string tree, BulkLoadOptions options, LoadParts parts, CancellationToken stop)
+    {
+        _engine = engine;
+        _calls = calls;
+        _tree = tree;
+        _options = options;
+        _parts = parts;
+        _stop = stop;
+    }
+
+    /// <summary>
+    /// Adds an entry. Waits while earlier entries are sorted and written, so that a fast source takes no more memory than the options allow.
+    /// </summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value.</param>
+    /// <exception cref="ArgumentException">The key is empty, or longer than the page size allows.</exception>
+    /// <exception cref="InvalidOperationException">
+    /// The key is below the last one although <see cref="BulkLoadOptions.Sorted"/> was promised; it is repeated, and
+    /// <see cref="BulkLoadOptions.Duplicates"/> refuses that; another call is running; or the load has ended.
+    /// </exception>
+    /// <exception cref="StorageFullException">There is not enough space for the entries.</exception>
+    /// <exception cref="StorageAccessException">They could not be written.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
+    /// <exception cref="OperationCanceledException">The load was cancelled.</exception>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
+    /// <exception cref="ObjectDisposedException">The load was disposed, or the environment is closed.</exception>
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        Enter(nameof(Put));
+        var ends = true;
+        try
+        {
+            _stop.ThrowIfCancellationRequested();
+            TreeLimits.CheckKey(_engine.PageSize, key);
+            _taken++;
+            _takenBytes += key.Length + value.Length;
+            if (_parts.Sorter != null)
+                _parts.Sorter.Add(key, value);
+            else
+                AddInOrder(key, value);
+            ReportSometimes(_taken);
+            ends = false;
+        }
+        catch (DuplicateEntryException e)
+        {
+            throw LoadErrors.Duplicate(e.Key.Span, _tree);
+        }
+        catch (OutOfMemoryException e)
+        {
+            throw new StorageMemoryException(NoMemory + e.Message, e);
+        }
+        finally
+        {
+            Exit(ends);
+        }
+    }
+
+    /// <summary>Stores the entries in the tree, and returns when they are durable and visible.</summary>
+    /// <param name="cancellationToken">Cancels the load. Once its last commit has begun, only the wait ends.</param>
+    /// <exception cref="InvalidOperationException">
+    /// A key is repeated, and <see cref="BulkLoadOptions.Duplicates"/> refuses that; the tree, which was new or empty, has been changed meanwhile;
+    /// another call is running; or the load has ended.
+    /// </exception>
+    /// <inheritdoc cref="Put"/>
+    public async ValueTask<BulkLoadReport> CompleteAsync(CancellationToken cancellationToken = default)
+    {
+        Enter(nameof(CompleteAsync));
+        try
+        {
+            var call = new LongCall(
+                LongWork.Other, nameof(CompleteAsync), "The bulk load was cancelled.", " It was closed during a bulk load, which was not completed.",
+                NoMemory);
+            return await _calls.RunAsync(call, StoreAsync, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            Exit(ends: true);
+        }
+    }
+
+    /// <summary>
+    /// Ends the load, and frees what it has taken; a load that is not complete is given up. If another thread is in a call, the end of that call
+    /// frees it.
+    /// </summary>
+    public void Dispose()
+    {
+        if ((Interlocked.Or(ref _state, Disposed) & (Busy | Disposed)) == 0)
+            _parts.Dispose();
+    }
+
+    /// <summary>True if all entries become visible in one commit.</summary>
+    internal bool IsAtomic => _parts.Load.IsAtomic;
+
+    private async Task<BulkLoadReport> StoreAsync(CancellationToken stop)
+    {
+        if (_parts.Sorter != null)
+            StoreSorted(_parts.Sorter, stop);
+        await _parts.Load.CompleteAsync(stop).ConfigureAwait(false);
+        return new BulkLoadReport
+        {
+            EntriesTaken = _taken,
+            EntriesStored = _stored,
+            BytesTaken = _takenBytes,
+            BytesSpilled = _parts.Sorter?.SpilledBytes ?? 0,
+            IsAtomic = IsAtomic,
+            Duration = Stopwatch.GetElapsedTime(_began),
+        };
+    }
+
+    private void StoreSorted(LoadSorter sorter, CancellationToken stop)
+    {
+        try
+        {
+            for (sorter.Complete(); sorter.StoreNext(); ReportSometimes(++_stored))
+            {
+                if (_stored % EntriesBetweenChecks == 0)
+                    stop.ThrowIfCancellationRequested();
+            }
+        }
+        catch (DuplicateEntryException e)
+        {
+            throw LoadErrors.Duplicate(e.Key.Span, _tree);
+        }
+    }
+
+    private void AddInOrder(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var order = _lastKeyLength < 0 ? 1 : key.SequenceCompareTo(_lastKey.AsSpan(0, _lastKeyLength));
+        if (order < 0)
+            throw LoadErrors.Order(key, _lastKey.AsSpan(0, _lastKeyLength), _tree);
+        if (order > 0)
+            _stored++;
+        else if (_options.Duplicates == DuplicateKeys.Refuse)
+            throw LoadErrors.Duplicate(key, _tree);
+        else if (_options.Duplicates == DuplicateKeys.FirstWins)
+            return;
+        _parts.Load.Add(key, value);
+        if (_lastKey.Length < key.Length)
+            _lastKey = new byte[Math.Max(key.Length, 64)];
+        key.CopyTo(_lastKey);
+        _lastKeyLength = key.Length;
+    }
+
+    private void ReportSometimes(long count)
+    {
+        if (count % EntriesBetweenReports == 0)
+            _options.Progress?.Report(new BulkLoadProgress(_taken, _stored, _takenBytes, _parts.Sorter?.SpilledBytes ?? 0));
+    }
+
+    private void Enter(string call)
+    {
+        var before = Interlocked.CompareExchange(ref _state, Busy, 0);
+        if (before == 0)
+        {
+            if (!_engine.Closing.IsCancellationRequested)
+                return;
+            Exit(ends: true);
+            throw EndedErrors.Environment(_engine.Disk.Path, " It was closed during a bulk load, which was not completed.");
+        }
+
+        ObjectDisposedException.ThrowIf((before & Disposed) != 0, this);
+        throw new InvalidOperationException(
+            (before & Ended) != 0
+                ? $"{call} was called after the bulk load of the tree '{_tree}' had ended. Begin another one."
+                : $"{call} was called while another thread used the bulk load of the tree '{_tree}'. One thread at a time may use it.");
+    }
+
+    private void Exit(bool ends)
+    {
+        var after = Interlocked.Add(ref _state, ends ? Ended - Busy : -Busy);
+        if ((after & Disposed) != 0)
+            _parts.Dispose();
+        GC.KeepAlive(this);
+    }
+}

@@ -1,0 +1,37 @@
+using System.Diagnostics;
+using Voron.Format;
+
+namespace Voron.Loading;
+
+/// <summary>Stores the entries of a bulk load, which come in key order. Used by one thread at a time.</summary>
+internal abstract class OrderedLoad : IDisposable
+{
+    /// <summary>True if all entries become visible in one commit.</summary>
+    public abstract bool IsAtomic { get; }
+
+    /// <summary>Adds an entry, whose key follows that of the last one, or is the same: then its value is replaced.</summary>
+    /// <param name="key">A key that a tree can have.</param>
+    /// <param name="value">The value.</param>
+    /// <exception cref="StorageFullException">There is not enough space.</exception>
+    /// <exception cref="StorageAccessException">Pages could not be written.</exception>
+    /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
+    /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    public abstract void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);
+
+    /// <summary>Stores a value before its entry is added, so that only a reference to it has to be sorted.</summary>
+    /// <param name="value">The value.</param>
+    /// <param name="mostSorted">The length of the longest value that can be sorted.</param>
+    /// <returns>The reference, for <see cref="AddStored"/>; null if the value has to be sorted.</returns>
+    /// <inheritdoc cref="Add"/>
+    public virtual LargeExtentReference? TryStore(ReadOnlySpan<byte> value, int mostSorted) => null;
+
+    /// <summary>Adds an entry whose value has been stored. Those that are never added are given up.</summary>
+    /// <inheritdoc cref="Add"/>
+    public virtual void AddStored(ReadOnlySpan<byte> key, LargeExtentReference value) => throw new UnreachableException("No value was stored.");
+
+    /// <summary>Makes the entries durable and visible.</summary>
+    /// <inheritdoc cref="Add"/>
+    public abstract ValueTask CompleteAsync(CancellationToken stop);
+
+    public abstract void Dispose();
+}

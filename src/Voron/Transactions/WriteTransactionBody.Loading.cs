@@ -1,0 +1,52 @@
+using Voron.Format;
+using Voron.Testing;
+
+namespace Voron.Transactions;
+
+/// <content>Trees whose pages were written before the transaction began.</content>
+internal sealed partial class WriteTransactionBody
+{
+    /// <summary>Finds a plain tree to load into. A tree that does not exist gets the id that it will have.</summary>
+    /// <param name="name">The name in UTF-8.</param>
+    /// <param name="target">Receives what was found.</param>
+    /// <returns>True if the id of a new tree has to be committed.</returns>
+    /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
+    public bool FindLoadTarget(ReadOnlySpan<byte> name, out LoadTarget target)
+    {
+        var isNew = OpenTree(name, TreeKind.Plain) == null;
+        target = new LoadTarget(CreateTree(name).SettledState().ToHeader(), isNew, WritePages.State.TransactionId);
+
+        // The id is used up, and nothing else remains.
+        return isNew && DeleteTree(name);
+    }
+
+    /// <summary>Gives a new or an empty tree the content of a load.</summary>
+    /// <param name="name">The name in UTF-8.</param>
+    /// <param name="loaded">The header of the loaded tree.</param>
+    /// <param name="isNew">True if the tree did not exist when the load began.</param>
+    /// <returns>False if the tree is not as it was when the load began.</returns>
+    public bool TryAdopt(ReadOnlySpan<byte> name, in TreeHeader loaded, bool isNew)
+    {
+        var tree = OpenTree(name);
+        if (isNew != (tree == null) && !PlantedFault.AdoptChanged)
+            return false;
+        Context.BeginChange();
+        try
+        {
+            if (tree == null)
+                return Trees.Catalog.Create(WritePages, Catalog, name, loaded);
+            var state = tree.SettledState();
+            var now = state.ToHeader();
+            if ((now.TreeId != loaded.TreeId || now is not { Kind: TreeKind.Plain, RootPage: 0, Flags: 0 }) && !PlantedFault.AdoptChanged)
+                return false;
+            tree.BeforeChange();
+            state.Load(loaded);
+            state.Changed = true;
+            return true;
+        }
+        catch (Exception e) when (Context.Break(e))
+        {
+            throw;
+        }
+    }
+}
