@@ -20,6 +20,8 @@ internal sealed partial class CrashCounts
     public int DictionariesTrained;
     public int Drops;
     public int DropsResumed;
+    public int Loads;
+    public int LoadsRefused;
     public int Cuts;
     public int CutsInEveryCombination;
     public int CutsInManyCombinations;

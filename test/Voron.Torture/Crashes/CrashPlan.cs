@@ -48,6 +48,9 @@ internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
     /// <summary>True if some commits are acknowledged before they are durable.</summary>
     public bool Lazies { get; init; }
 
+    /// <summary>True if trees are loaded in bulk.</summary>
+    public bool Loads { get; init; }
+
     /// <summary>
     /// True if the environment is created in the oldest version of the format, and becomes one of the newest in the course of the work.
     /// </summary>

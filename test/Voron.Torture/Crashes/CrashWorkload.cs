@@ -74,6 +74,7 @@ internal sealed partial class CrashWorkload : IDisposable
         _environment!.Dispose();
         _environment = null;
         _stages.Dispose();
+        GiveUpLoad();
         AcknowledgeLazies();
     }
 
@@ -83,6 +84,7 @@ internal sealed partial class CrashWorkload : IDisposable
         _held.Release();
         _readers.Dispose();
         _stages.Dispose();
+        GiveUpLoad();
         _environment?.Dispose();
         _environment = null;
         _held.Dispose();
@@ -168,6 +170,8 @@ internal sealed partial class CrashWorkload : IDisposable
             StepOfRecording();
         else if (Lazies && _random.Next(2) == 1)
             StepOfLazies();
+        else if (Loads && _random.Next(2) == 1)
+            StepOfLoading();
         else
             return false;
         return true;

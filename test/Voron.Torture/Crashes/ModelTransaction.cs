@@ -35,6 +35,21 @@ internal sealed partial class ModelTransaction(WriteTransaction writing, Content
         return this;
     }
 
+    /// <summary>Removes a tree, or makes it empty.</summary>
+    public ModelTransaction Remove(string name, bool leavesEmpty)
+    {
+        if (writing.DeleteTree(name))
+            Content = Content.Without(name);
+        if (!leavesEmpty)
+            return this;
+        writing.CreateTree(name);
+        Content = Content.With(name, Content.EmptyTree);
+        return this;
+    }
+
+    /// <summary>Draws the name of an ordinary tree, which may be there or not.</summary>
+    public static string DrawPlainName(Tape random) => Draw(random, Names);
+
     /// <summary>Draws the name of a tree, which may be there or not.</summary>
     /// <param name="random">Makes the choice.</param>
     public static string DrawName(Tape random) =>

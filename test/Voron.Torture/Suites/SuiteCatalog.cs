@@ -11,6 +11,7 @@ internal static class SuiteCatalog
         new KillThenCutSuite(),
         new RecoveryCutSuite(),
         new UpgradeCutSuite(),
+        new LoadCutSuite(),
         new CopiesSuite(),
         new ChangesSuite(),
         new BackupModelSuite(),
