@@ -62,7 +62,16 @@ internal sealed class SavepointStack
     }
 
     /// <summary>Returns the index of the outermost nested transaction from an index on, or -1.</summary>
-    public int FindNested(int from) => _frames.FindIndex(from, static frame => frame.IsNested);
+    public int FindNested(int from)
+    {
+        for (var i = from; i < _frames.Count; i++)
+        {
+            if (_frames[i].IsNested)
+                return i;
+        }
+
+        return -1;
+    }
 
     /// <summary>Returns the index of an open savepoint, from 0 for the outermost.</summary>
     /// <exception cref="ObjectDisposedException">The savepoint has ended.</exception>

@@ -93,7 +93,6 @@ internal unsafe struct KeyHeadsEntry
     /// Fills in the heads of a leaf's keys, one for each key or for every <see cref="Step"/>-th, and the offsets of their records. An entry has at
     /// most as many heads as a search compares at once, so a search reads no others.
     /// </summary>
-    [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public void FillLeaf(byte* leaf, ushort* offsets)
     {
         var records = SlottedPage.Count(leaf);

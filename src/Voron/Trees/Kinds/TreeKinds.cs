@@ -27,8 +27,9 @@ internal sealed class TreeKindDescriptor
 /// <summary>The kinds of trees.</summary>
 internal static class TreeKinds
 {
-    // Indexed by the kind.
-    private static readonly TreeKindDescriptor[] Table = Array.ConvertAll(Enum.GetValues<TreeKind>(), Describe);
+    // Indexed by the kind. A list, because reflection would compile code in the first transaction of a process.
+    private static readonly TreeKindDescriptor[] Table =
+        [Describe(TreeKind.Plain), Describe(TreeKind.ValueSets), Describe(TreeKind.IdSets), Describe(TreeKind.FixedSize)];
 
     public static bool IsKnown(TreeKind kind) => (uint)kind < (uint)Table.Length;
 
