@@ -30,7 +30,9 @@ internal sealed unsafe class PossibleHoles
     private long _lastSection = -1;
     private SectionHoles? _last;
 
-    /// <param name="unknownPages">The length of the file when it was opened: later pages have been given blocks since.</param>
+    /// <param name="unknownPages">
+    /// The length of the file when it was opened, or 0 if it was made then: later pages have been given blocks since.
+    /// </param>
     /// <param name="fill">Gives pages blocks; takes the first page, and the number of pages.</param>
     public PossibleHoles(SectionMapLayout layout, SectionMap map, long unknownPages, Action<long, long> fill)
     {

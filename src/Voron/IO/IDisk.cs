@@ -63,6 +63,21 @@ internal interface IDisk : IDisposable
     /// </summary>
     DiskFile OpenTemporary(DiskAccess access);
 
+    /// <summary>
+    /// True when files can be made without a name, and get one later. Wherever such a name is found after a power cut, so is everything that was
+    /// synced before the file got it.
+    /// </summary>
+    bool HasUnnamedFiles => false;
+
+    /// <summary>
+    /// Creates a write-through file without a name. Nothing is left of it, and the directory has not changed, if it is closed, or the process dies,
+    /// before <see cref="Link"/>.
+    /// </summary>
+    DiskFile OpenUnnamed() => throw new NotSupportedException();
+
+    /// <summary>Names a file of <see cref="OpenUnnamed"/>. Never replaces another: <see cref="DiskError.AlreadyExists"/>.</summary>
+    void Link(DiskFile file, string name) => throw new NotSupportedException();
+
     /// <summary>Renames a file. Never replaces another: <see cref="DiskError.AlreadyExists"/> when <paramref name="target"/> exists.</summary>
     void Rename(string source, string target);
 

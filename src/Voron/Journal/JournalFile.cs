@@ -26,7 +26,7 @@ internal sealed class JournalFile
         _handle = handle;
     }
 
-    /// <summary>The current name: while the file is being made, a name from <see cref="UnnamedOf"/>.</summary>
+    /// <summary>The current name: while the file is being made, a name from <see cref="UnnamedOf"/>, or empty if it has none at all.</summary>
     public string Name { get; set; }
 
     /// <summary>

@@ -16,6 +16,7 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     private const int ZeroingBytes = 256 << 10;
 
     private long _nextIndex = 1;
+    private bool _deletionsAreDurable;
 
     /// <summary>Makes new files use numbers above that of an existing file.</summary>
     public void SkipName(string name)
@@ -32,33 +33,43 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
     public JournalFile Make(long length, bool isZeroed)
     {
         var (name, handle) = Create();
-        var isWritten = isZeroed || disk.IsVolatile;
-        var file = new JournalFile(disk, name, length, handle) { WrittenBytes = isWritten ? length : JournalFormat.FirstRecordOffset };
-        try
-        {
-            file.Handle.Allocate(0, length);
-            if (isZeroed && !disk.IsVolatile)
-                WriteZeros(file.Handle, length);
-            file.Handle.Sync();
-            return file;
-        }
-        catch
-        {
-            Delete(file);
-            throw;
-        }
+        return Make(name, handle, length, isZeroed);
     }
 
     /// <summary>
-    /// Gives a new file its final name once its headers are written: a file that is found under such a name without them is damaged.
+    /// Creates a file that vanishes when it is closed before <see cref="TryGiveFirstName"/>. Until then, the directory does not change. No commit
+    /// waits for the zeros that the first small record would write: a file of that length is zeroed.
+    /// </summary>
+    /// <param name="length">In bytes.</param>
+    /// <exception cref="DiskException">It cannot be made; nothing is left of it.</exception>
+    public JournalFile MakeUnnamed(long length) => Make("", disk.OpenUnnamed(), length, isZeroed: length <= RecordBatchWriter.AheadBytes);
+
+    /// <summary>
+    /// Gives a new file its final name once its headers are written: a file that is found under such a name without them is damaged. Its length was
+    /// synced before them, and they were durable when they had been written, so only the name must be made durable.
     /// </summary>
     public void GiveName(JournalFile file)
     {
-        file.Handle.Sync();
-        var name = Rename(file.Name);
-        file.Name = name;
-        disk.SyncDirectory();
-        JournalLog.FileMade(logger, file.Name, file.Length);
+        file.Name = Rename(file.Name);
+        MakeNameDurable(file);
+    }
+
+    /// <summary>Does the same for a file that has no name at all. Returns false where the system cannot name it, which has changed nothing.</summary>
+    /// <exception cref="DiskException">The name may not be durable.</exception>
+    public bool TryGiveFirstName(JournalFile file)
+    {
+        try
+        {
+            file.Name = Link(file.Handle);
+        }
+        catch (DiskException)
+        {
+            // The caller makes a file with a name, or reports why that fails.
+            return false;
+        }
+
+        MakeNameDurable(file);
+        return true;
     }
 
     /// <summary>Gives final names to files found under their provisional names, before anything is built on them.</summary>
@@ -78,10 +89,26 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         return files;
     }
 
+    /// <summary>Makes the deletions of an earlier process durable, unless they are, before a released file is used again.</summary>
+    /// <remarks>
+    /// The file that an earlier process deleted last may have had the highest epoch number. Until the directory has been synced, a power cut can
+    /// restore it, and no file with records may have that number then. A new file contains no records before its name is durable, and with it the
+    /// deletions; a reused file already has its name.
+    /// </remarks>
+    public void MakeDeletionsDurable()
+    {
+        if (_deletionsAreDurable)
+            return;
+        disk.SyncDirectory();
+        _deletionsAreDurable = true;
+    }
+
     /// <summary>Deletes a file; if it remains, the next opening deletes or reuses it.</summary>
     public void Delete(JournalFile file)
     {
         file.Close();
+        if (file.Name.Length == 0)
+            return;
         try
         {
             disk.Delete(file.Name);
@@ -89,6 +116,25 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
         catch (DiskException)
         {
             // The file did not exist, or it remains: the next opening deletes files without an epoch and reuses files with one.
+        }
+    }
+
+    private JournalFile Make(string name, DiskFile handle, long length, bool isZeroed)
+    {
+        var isWritten = isZeroed || disk.IsVolatile;
+        var file = new JournalFile(disk, name, length, handle) { WrittenBytes = isWritten ? length : JournalFormat.FirstRecordOffset };
+        try
+        {
+            file.Handle.Allocate(0, length);
+            if (isZeroed && !disk.IsVolatile)
+                WriteZeros(file.Handle, length);
+            file.Handle.Sync();
+            return file;
+        }
+        catch
+        {
+            Delete(file);
+            throw;
         }
     }
 
@@ -109,6 +155,30 @@ internal sealed unsafe class JournalFileMaker(IDisk disk, ILogger logger)
                 index = NextIndex();
             }
         }
+    }
+
+    private string Link(DiskFile file)
+    {
+        while (true)
+        {
+            var name = JournalFile.NameOf(NextIndex());
+            try
+            {
+                disk.Link(file, name);
+                return name;
+            }
+            catch (DiskException e) when (e.Error == DiskError.AlreadyExists)
+            {
+                // The name is taken: try the next number.
+            }
+        }
+    }
+
+    private void MakeNameDurable(JournalFile file)
+    {
+        disk.SyncDirectory();
+        _deletionsAreDurable = true;
+        JournalLog.FileMade(logger, file.Name, file.Length);
     }
 
     private (string Name, DiskFile Handle) Create()

@@ -8,12 +8,13 @@ namespace Voron.Journal;
 
 /// <summary>
 /// The journal files of a writable environment: the live files, of which the newest is the current one, a spare prepared in advance, and released
-/// files for reuse.
+/// files for reuse. Until the first record, there may be a file for it that has no name yet.
 /// </summary>
 /// <remarks>
 /// A file's states: made (perhaps zeroed, synced) or reused -> two header copies with a fresh incarnation -> named -> spare -> current -> full ->
 /// released by a checkpoint -> reused, or deleted. A spare that is too small for the next record is passed over; its epoch number is then
-/// skipped, and recovery finds the next record by its sequence and chain.
+/// skipped, and recovery finds the next record by its sequence and chain. The file for the first record since the opening gets its headers before its
+/// name, and its name when it becomes current; without a record, it vanishes.
 /// <para>
 /// Files start small and grow with the bytes written between two flushes: a released file is reused if it is large enough; otherwise a new one is
 /// created, four times as long as the longest before it. Closing leaves one small file.
@@ -46,13 +47,12 @@ internal sealed class JournalFileSet : IDisposable
     private readonly EngineLock _lock = new(LockRank.JournalFiles);
     private readonly IDisk _disk;
     private readonly JournalFileMaker _maker;
-    private readonly RandomId _environmentId;
-    private readonly int _pageSize;
+    private readonly JournalEpochs _epochs;
     private readonly long _maxFileBytes;
     private readonly List<JournalFile> _live = [];
     private readonly ReleasedFiles _released;
+    private readonly FirstJournalFile _first;
     private JournalFile? _spare;
-    private long _nextEpoch = 1;
     private long _nextFileBytes;
 
     // The length requested by the record that began the newest file, including the reserve, and whether the next file is zeroed for such records.
@@ -61,7 +61,6 @@ internal sealed class JournalFileSet : IDisposable
     private readonly RetryPause _spareRetry = new(TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
     private long _filledBytes;
     private JournalFile? _newest;
-    private bool _deletionsAreDurable;
     private long _totalBytes;
     private int _liveCount;
 
@@ -69,15 +68,19 @@ internal sealed class JournalFileSet : IDisposable
     {
         _disk = disk;
         _maker = new JournalFileMaker(disk, logger);
-        _environmentId = environmentId;
-        _pageSize = pageSize;
+        _epochs = new JournalEpochs(environmentId, pageSize);
         _nextFileBytes = JournalFormat.AlignUp(firstFileBytes);
         _maxFileBytes = JournalFormat.AlignUp(maxFileBytes);
         _released = new ReleasedFiles(_maker, _maxFileBytes);
+        _first = new FirstJournalFile(_maker, _epochs);
     }
 
-    /// <summary>The format of new files.</summary>
-    public EnvironmentFormat Format { get; init; } = new();
+    /// <inheritdoc cref="JournalEpochs.Format"/>
+    public EnvironmentFormat Format
+    {
+        get => _epochs.Format;
+        init => _epochs.Format = value;
+    }
 
     /// <summary>
     /// The number of record bytes that replay would need, from the replay start of the checkpoint, which may be in the middle of a file.
@@ -137,11 +140,11 @@ internal sealed class JournalFileSet : IDisposable
                     _live.Add(file);
                 else
                     _released.Add(file);
-                _nextEpoch = Math.Max(_nextEpoch, file.Epoch + 1);
+                _epochs.SkipTo(file.Epoch);
                 _nextFileBytes = Math.Max(_nextFileBytes, Math.Min(_maxFileBytes, file.Length));
             }
 
-            _nextEpoch = Math.Max(_nextEpoch, start.Epoch + 1);
+            _epochs.SkipTo(start.Epoch);
             foreach (var name in withoutEpoch)
                 _disk.Delete(name);
             Count();
@@ -181,11 +184,32 @@ internal sealed class JournalFileSet : IDisposable
             _wantedLength = minLength + more;
             if (recordBytes is { } bytes)
                 _zeroes = bytes < ZeroedToBytes && (bytes >= ZeroedFromBytes || !_disk.GathersWrites);
-            file ??= Prepare(minLength, more, seals, isSpare: false);
+            file ??= TakeFirst(minLength + more) ?? Prepare(minLength, more, seals, isSpare: false);
+            _first.End();
             file.UsedBytes = file.StartOffset = JournalFormat.FirstRecordOffset;
             _live.Add(file);
             Count();
             return file;
+        }
+    }
+
+    /// <summary>
+    /// Prepares the file for the first record since the opening, and changes nothing that can be seen in the directory: the file has no name. Where a
+    /// released file will be used again, makes earlier deletions durable, for which that record would wait. Does nothing after the first record.
+    /// </summary>
+    /// <param name="seals">The seals for the header of that file.</param>
+    /// <exception cref="DiskException">The file cannot be made; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is no memory; nothing has changed.</exception>
+    public void PrepareFirst(ReadOnlySpan<JournalSeal> seals)
+    {
+        using (_lock.Enter())
+        {
+            if (!_first.IsWanted)
+                return;
+            if (_released.Count > 0)
+                _maker.MakeDeletionsDurable();
+            else
+                _first.Prepare(_nextFileBytes, seals);
         }
     }
 
@@ -283,6 +307,7 @@ internal sealed class JournalFileSet : IDisposable
             foreach (var file in _live)
                 file.Close();
             _spare?.Close();
+            _first.End();
             _live.Clear();
             _spare = null;
         }
@@ -335,29 +360,10 @@ internal sealed class JournalFileSet : IDisposable
         try
         {
             if (isTaken)
-                MakeDeletionsDurable();
-            file.HasBothHeaders = false;
-            file.Epoch = _nextEpoch++;
-            file.Incarnation = RandomId.New();
-            file.Version = Format.Version;
-            var header = new JournalFileHeader
-            {
-                Magic = JournalFormat.FileMagic,
-                Version = file.Version,
-                PageSize = (uint)_pageSize,
-                EnvironmentId = _environmentId,
-                Incarnation = file.Incarnation,
-                Epoch = file.Epoch,
-                FileLength = file.Length,
-                Lineage = file.Version == JournalFormat.Version1 ? default : Format.Lineage,
-            };
-            JournalFileHeaders.Write(file.Handle, header, seals);
-            file.HasBothHeaders = true;
+                _maker.MakeDeletionsDurable();
+            _epochs.Begin(file, seals, isNew: !isTaken);
             if (!isTaken)
-            {
                 _maker.GiveName(file);
-                _deletionsAreDurable = true;
-            }
         }
         catch
         {
@@ -368,9 +374,22 @@ internal sealed class JournalFileSet : IDisposable
             throw;
         }
 
+        GrowAfter(file);
+        return file;
+    }
+
+    private JournalFile? TakeFirst(long minLength)
+    {
+        var file = _first.TryTake(minLength);
+        if (file != null)
+            GrowAfter(file);
+        return file;
+    }
+
+    private void GrowAfter(JournalFile file)
+    {
         if (file.Length >= _nextFileBytes)
             _nextFileBytes = Math.Min(_maxFileBytes, file.Length * GrowthFactor);
-        return file;
     }
 
     // Takes a released file with space for the whole request, or creates a new one. If the disk has no space for the whole request, a released
@@ -403,16 +422,5 @@ internal sealed class JournalFileSet : IDisposable
                     throw;
             }
         }
-    }
-
-    // The file that an earlier process deleted last may have had the highest epoch number. Until the directory has been synced, a power cut can
-    // restore it, and no file with records may have that number then. A new file contains no records before its name is durable, and with it the
-    // deletions; a reused file already has its name.
-    private void MakeDeletionsDurable()
-    {
-        if (_deletionsAreDurable)
-            return;
-        _disk.SyncDirectory();
-        _deletionsAreDurable = true;
     }
 }

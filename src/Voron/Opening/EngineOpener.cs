@@ -57,6 +57,7 @@ internal static unsafe class EngineOpener
         var poison = new PoisonState(disk.Path);
         var dataFile = OpenDataFile(disk, header, layout, format, poison, BytesBesideTables(layout.PageSize, options));
         owned.Push(dataFile);
+        dataFile.IsNew = directoryLock.HasMadeFiles;
         dataFile.ReadAhead = new ReadAhead(options.ReadAheadBytes);
         directoryLock.TakeDataFile(disk, options.ReadOnly || PlantedFault.LockHeaderAlone);
         var journals = ReadJournals(disk, header, dataFile, makesDurable: !options.ReadOnly && !PlantedFault.SkipSyncAtOpen);
@@ -280,6 +281,8 @@ internal static unsafe class EngineOpener
             WritesAtOnce = engine.Disk.IsVolatile,
         };
         owned.Push(engine.Journal);
+        if (options.BackgroundFlush && engine.Disk.HasUnnamedFiles)
+            new FirstFilePreparation(files, recovered.Seals).Offer(toPool: true);
     }
 
     // Verifies the large values that the replayed records name.

@@ -54,11 +54,13 @@ internal static unsafe class EnvironmentCreator
     /// <param name="pageSize">The page size in bytes.</param>
     /// <param name="version">The version of the format.</param>
     /// <param name="mustBeNew">True to refuse an environment that has been used, which is found only if its header has lost its final name.</param>
+    /// <param name="hasMadeFiles">True if this call has made its files, rather than completed what another process began.</param>
     /// <exception cref="EnvironmentInUseException">Another process is creating it.</exception>
     /// <exception cref="EnvironmentExistsException">The environment that would be completed has been used.</exception>
     /// <exception cref="CorruptionException">The directory contains parts of an environment, but no header.</exception>
-    public static IDisposable? TryCreate(IDisk disk, int pageSize, uint version, bool mustBeNew)
+    public static IDisposable? TryCreate(IDisk disk, int pageSize, uint version, bool mustBeNew, out bool hasMadeFiles)
     {
+        hasMadeFiles = false;
         ThrowIfHeaderIsMissing(disk);
         try
         {
@@ -75,7 +77,7 @@ internal static unsafe class EnvironmentCreator
             return null;
         try
         {
-            if (TryCreateLocked(disk, pageSize, version, mustBeNew))
+            if (TryCreateLocked(disk, pageSize, version, mustBeNew, out hasMadeFiles))
                 return held;
         }
         catch
@@ -98,8 +100,9 @@ internal static unsafe class EnvironmentCreator
         return part != null;
     }
 
-    private static bool TryCreateLocked(IDisk disk, int pageSize, uint version, bool mustBeNew)
+    private static bool TryCreateLocked(IDisk disk, int pageSize, uint version, bool mustBeNew, out bool hasMadeFiles)
     {
+        hasMadeFiles = false;
         // Only the holder of this lock gives a header its final name: a header that is missing now will not appear.
         var names = NamesOf(disk);
         if (names.Contains(HeaderFile.FileName))
@@ -132,6 +135,7 @@ internal static unsafe class EnvironmentCreator
         {
             MakeFiles(disk, NewHeader(pageSize, version));
             disk.Rename(UnfinishedDataName, DataFile.FileName);
+            hasMadeFiles = true;
         }
 
         // Also needed if a process got this far and was killed: its visible work is not necessarily durable.

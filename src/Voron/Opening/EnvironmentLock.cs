@@ -21,6 +21,9 @@ internal sealed class EnvironmentLock : IDisposable
 
     private EnvironmentLock(IDisposable header) => _header = header;
 
+    /// <summary>True if the files of the environment were made when the lock was taken.</summary>
+    public bool HasMadeFiles { get; private init; }
+
     /// <summary>Locks the environment in a directory; creates it first if there is none and the options allow it.</summary>
     /// <exception cref="EnvironmentInUseException">The environment is already open, or is just being created.</exception>
     /// <exception cref="EnvironmentNotFoundException">There is none, and the options do not allow creating it.</exception>
@@ -41,9 +44,10 @@ internal sealed class EnvironmentLock : IDisposable
                 throw NotFound(disk.Path, options, EnvironmentCreator.DescribeUnfinished(disk));
             }
 
-            if (EnvironmentCreator.TryCreate(
-                disk, options.PageSizeOrDefault, (uint)options.FormatVersion, options.OpenMode == OpenMode.CreateNew) is { } made)
-                return new EnvironmentLock(made);
+            var mustBeNew = options.OpenMode == OpenMode.CreateNew;
+            var version = (uint)options.FormatVersion;
+            if (EnvironmentCreator.TryCreate(disk, options.PageSizeOrDefault, version, mustBeNew, out var hasMadeFiles) is { } made)
+                return new EnvironmentLock(made) { HasMadeFiles = hasMadeFiles };
         }
 
         throw new EnvironmentInUseException($"Other processes keep creating and removing the environment in '{disk.Path}'. Stop them, then open it again.");

@@ -107,6 +107,9 @@ internal sealed unsafe partial class DataFile : IDisposable
     /// </summary>
     public long SettledPages { get; set; }
 
+    /// <summary>True if this opening has created the file: all of its pages have blocks, which are durable.</summary>
+    public bool IsNew { get; set; }
+
     /// <summary>The format, which decides whether pages contain hints.</summary>
     public EnvironmentFormat Format { get; init; } = new();
 

@@ -53,7 +53,8 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         _lineShift = _pageShift - 6;
         LargeValueBuffer = engine.DataFile.Unbuffered is { } file ? new LargeValueWriteBuffer(file) : null;
         _space = new SpaceAllocator(engine.Layout, this, engine.Options.PreferredFreeFraction);
-        Holes = new PossibleHoles(engine.Layout, _space.Map, engine.DataFile.CapacityPages, engine.DataFile.Refill);
+        var unknownPages = engine.DataFile.IsNew ? 0 : engine.DataFile.CapacityPages;
+        Holes = new PossibleHoles(engine.Layout, _space.Map, unknownPages, engine.DataFile.Refill);
         engine.Reserved = _space.Reserved;
         Unpacker = new DictionaryUnpacker(this, engine.Snapshots.Dictionaries);
     }
@@ -103,7 +104,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
     public LargeValueWriteBuffer? LargeValueBuffer { get; }
 
     /// <summary>The extents that this transaction has written directly to the data file.</summary>
-    public IReadOnlyList<TransactionExtent> DirectExtents => _directExtents.All;
+    public List<TransactionExtent> DirectExtents => _directExtents.All;
 
     /// <summary>Starts a transaction from the newest submitted state.</summary>
     public void Begin(in EnvironmentState submitted)

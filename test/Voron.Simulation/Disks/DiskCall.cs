@@ -19,6 +19,7 @@ internal enum DiskCallKind
     Map,
     ExtendMap,
     WriteBack,
+    Link,
 }
 
 /// <summary>A call as fault predicates see it, before it does anything.</summary>

@@ -74,7 +74,8 @@ internal static class DiskFault
 
     private static bool IsData(string name) => name == DataFile.FileName;
 
-    private static bool IsJournal(string name) => name.StartsWith(JournalFile.NamePrefix, StringComparison.Ordinal);
+    // Only journal files have no name yet.
+    private static bool IsJournal(string name) => name.Length == 0 || name.StartsWith(JournalFile.NamePrefix, StringComparison.Ordinal);
 
     private static bool IsSnapshot(string name) => JournalSnapshotFile.NumberOf(name) > 0;
 

@@ -10,7 +10,7 @@ namespace Voron.Simulation.Disks;
 /// Disposing the disk has no effect, so the trace can be read afterwards, and the same disk can be opened again. It does not simulate
 /// unreadable sectors (let reads fail instead), nor garbage in space that was never written.
 /// </remarks>
-internal sealed class SimulatedDisk : IDisk
+internal sealed partial class SimulatedDisk : IDisk
 {
     private readonly Lock _gate = new();
     private readonly LockTable<int> _locks = new();
@@ -354,7 +354,7 @@ internal sealed class SimulatedDisk : IDisk
     /// <summary>Refuses calls that the disk does not allow, and makes planted faults happen. The caller holds the lock.</summary>
     internal void Enter(DiskCallKind kind, string name, long offset = 0, long length = 0)
     {
-        var changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Delete or DiskCallKind.SyncDirectory
+        var changes = kind is DiskCallKind.Create or DiskCallKind.Rename or DiskCallKind.Link or DiskCallKind.Delete or DiskCallKind.SyncDirectory
             or DiskCallKind.SetLength or DiskCallKind.Allocate or DiskCallKind.Punch or DiskCallKind.Write or DiskCallKind.Sync
             or DiskCallKind.WriteBack;
         DiskRules.CheckWritable(IsReadOnly && changes, kind.ToString(), PathOf(name));

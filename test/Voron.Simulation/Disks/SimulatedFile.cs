@@ -7,6 +7,8 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
 {
     private bool _disposed;
 
+    public SimulatedInode Inode => inode;
+
     public override long Length
     {
         get

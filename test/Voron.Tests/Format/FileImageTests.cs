@@ -48,7 +48,7 @@ public sealed unsafe class FileImageTests
                 new() { Incarnation = Next(-2), Epoch = 5, LastSequence = 70, EndOffset = 16384 },
                 new() { Incarnation = Next(-1), Epoch = 6, LastSequence = 0, EndOffset = 8192 },
             ];
-            JournalFileHeaders.Write(file, SomeJournalHeader(version), seals);
+            JournalFileHeaders.Write(file, SomeJournalHeader(version), seals, isNew: true);
             var info = JournalFileHeaderReader.Read(file, "journal-00000001.voron", EnvironmentId, out var abandoned);
             abandoned.Should().BeNull();
             info!.Seals.Should().Equal(seals);

@@ -48,6 +48,35 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         other.Lock("lock", shared: false).Dispose();
     }
 
+    /// <summary>A file without a name is not in the directory, and nothing is left of it; with a name, it is an ordinary file.</summary>
+    [Fact]
+    public void A_file_without_a_name_vanishes_unless_it_gets_one()
+    {
+        Assert.SkipUnless(_disk.HasUnnamedFiles, "The file system does not promise it.");
+        _disk.OpenUnnamed().Dispose();
+        using var block = new AlignedBuffer(4096, 7);
+        using (var file = _disk.OpenUnnamed())
+        {
+            file.Allocate(0, 8192);
+            file.Sync();
+            file.Write(4096, block.Span);
+            _disk.List().Should().BeEmpty();
+            _disk.Open("taken", DiskOpen.New, DiskAccess.Buffered).Dispose();
+            var link = () => _disk.Link(file, "taken");
+            link.Should().Throw<DiskException>().Where(e => e.Error == DiskError.AlreadyExists);
+            _disk.Delete("taken");
+            _disk.Link(file, "named");
+            _disk.SyncDirectory();
+            file.Write(0, block.Span);
+        }
+
+        _disk.List().Should().Equal(new DiskEntry("named", 8192));
+        using var again = _disk.Open("named", DiskOpen.Existing, DiskAccess.WriteThrough);
+        using var read = new AlignedBuffer(8192);
+        again.Read(0, read.Span);
+        read.Span.ToArray().Should().OnlyContain(b => b == 7);
+    }
+
     [Fact]
     public void An_unbuffered_write_is_seen_in_a_map_beside_buffered_writes_to_its_neighbours()
     {
@@ -229,7 +258,8 @@ public sealed unsafe class FileSystemDiskTests : DiskContract
         FileSystemKind.OfLinuxType(0x6969).NetworkName.Should().Be("NFS");
         FileSystemKind.OfLinuxType(0xFF534D42).NetworkName.Should().Be("CIFS");
         FileSystemKind.OfLinuxType(0x01021997).NetworkName.Should().Be("9p");
-        FileSystemKind.OfLinuxType(0xEF53).Should().Be(new FileSystemKind(null, false, LocksWrites: true) { WritesBack = true }, "that is ext4");
+        FileSystemKind.OfLinuxType(0xEF53).Should().Be(
+            new FileSystemKind(null, false, LocksWrites: true) { WritesBack = true, NamesLate = true }, "that is ext4");
         FileSystemKind.OfLinuxType(0x01021994).Should().Be(new FileSystemKind(null, true), "that is tmpfs");
     }
 

@@ -100,7 +100,7 @@ public sealed class JournalFilesTests
         for (var i = 1; i < (puts == 1 ? 200 : 12); i++)
         {
             var writes = WritesOf(disk, () => Put(environment, i * puts, puts));
-            zeroed += writes.Count(write => write is { Offset: 0, Length: > 4096 });
+            zeroed += writes.Count(write => write is { Offset: 0, Length: > JournalFormat.FirstRecordOffset });
         }
 
         (zeroed > 0).Should().Be(isZeroed);

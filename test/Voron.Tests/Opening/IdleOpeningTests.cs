@@ -34,6 +34,29 @@ public sealed class IdleOpeningTests
         Count(idle).Should().Be(10);
     }
 
+    /// <summary>A file that is prepared for the first record has no name, and vanishes without one.</summary>
+    [Fact]
+    public void An_environment_without_a_commit_leaves_its_directory_as_it_was()
+    {
+        using var directory = new TestDirectory();
+        using (var environment = StorageEnvironment.Open(directory, new StorageOptions()))
+            Put(environment, 0, 10);
+        var before = FaultTestKit.Bytes(directory);
+        var time = Directory.GetLastWriteTimeUtc(directory);
+        using (var environment = StorageEnvironment.Open(directory, new StorageOptions { StatusInterval = Timeout.InfiniteTimeSpan }))
+        {
+            if (environment.Internals.Engine.Disk.HasUnnamedFiles)
+                environment.Internals.PrepareJournal();
+            FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(directory), before);
+        }
+
+        FaultTestKit.ShouldBeUnchanged(FaultTestKit.Bytes(directory), before);
+        Directory.GetLastWriteTimeUtc(directory).Should().Be(time);
+        using var again = StorageEnvironment.Open(directory, new StorageOptions());
+        Put(again, 10, 1);
+        Count(again).Should().Be(11);
+    }
+
     /// <summary>
     /// The first opening after the crash confirms the last record, so that its loss would be noticed; the next openings find it confirmed.
     /// </summary>

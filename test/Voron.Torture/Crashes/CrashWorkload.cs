@@ -59,6 +59,10 @@ internal sealed partial class CrashWorkload : IDisposable
     public Content Open(IReadOnlyList<Content> allowed)
     {
         _environment = StorageEnvironment.Open(_disk, _options);
+
+        // As the pool does beside an opening with background work.
+        if (_run.Index % 2 == 0)
+            _environment.Internals.PrepareJournal();
         var found = ContentCheck.Check(_environment, allowed);
         History.Add(found);
         Mark();

@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.IO;
 using Voron.Journal;
 
@@ -25,10 +26,10 @@ internal sealed class FailingJournal
 
         public override void Write(long offset, ReadOnlySpan<byte> source) => file.Write(offset, source);
 
-        // Only records are written with this call. Some of them reach the file.
+        // Records are written with this call, and the headers of a new file. Some of the records reach the file.
         public override void WriteVectored(long offset, ReadOnlySpan<IoBlock> blocks)
         {
-            if (journal.Fails)
+            if (journal.Fails && offset >= JournalFormat.FirstRecordOffset)
             {
                 file.WriteVectored(offset, blocks[..(blocks.Length / 2)]);
                 throw new DiskException(DiskError.Failed, "write", Path, "planned");

@@ -59,6 +59,9 @@ internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? 
                 : PageDescriber.Describe(call.Engine, reading.Snapshot, call.page, call.mode, stop.Token);
         });
 
+    /// <summary>Prepares the file for the first record since the opening, as the pool does beside an opening with background work.</summary>
+    public void PrepareJournal() => Engine.JournalFiles!.PrepareFirst(Recovered.Seals);
+
     /// <summary>Makes the flusher write a journal snapshot of the changes that an old reader keeps out of the data file.</summary>
     public bool WriteJournalSnapshot() => Engine.WhileOpen(Writing.Flusher, static flusher => flusher.WriteJournalSnapshot());
 

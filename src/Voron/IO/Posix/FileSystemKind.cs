@@ -19,6 +19,12 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
     /// </summary>
     public bool WritesBack { get; init; }
 
+    /// <summary>
+    /// True if what was synced of a file without a name is found wherever a name is that it got later, once the directory has been synced. Elsewhere,
+    /// as on btrfs, a sync of a file without a name may write nothing that leads to its bytes.
+    /// </summary>
+    public bool NamesLate { get; init; }
+
     /// <summary>How blocks are overwritten.</summary>
     public Overwriting Overwriting { get; init; }
 
@@ -82,7 +88,7 @@ internal readonly record struct FileSystemKind(string? NetworkName, bool IsMemor
         0x0000_3434 => new(null, false) { Name = "NILFS2", Overwriting = Overwriting.Elsewhere },
 
         // ext4, which shares its number with its predecessors, and XFS.
-        0x0000_EF53 or 0x5846_5342 => new(null, false, true) { WritesBack = true },
+        0x0000_EF53 or 0x5846_5342 => new(null, false, true) { WritesBack = true, NamesLate = true },
         _ => default,
     };
 }

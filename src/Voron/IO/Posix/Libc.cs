@@ -74,6 +74,10 @@ internal static unsafe partial class Libc
     [LibraryImport(Library, EntryPoint = "renameat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     public static partial int RenameAt(SafeFileHandle sourceDirectory, string source, SafeFileHandle targetDirectory, string target);
 
+    /// <summary>Linux.</summary>
+    [LibraryImport(Library, EntryPoint = "linkat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int LinkAt(int sourceDirectory, string source, SafeFileHandle targetDirectory, string target, int flags);
+
     [LibraryImport(Library, EntryPoint = "unlinkat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     public static partial int UnlinkAt(SafeFileHandle directory, string name, int flags);
 

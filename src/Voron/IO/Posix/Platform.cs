@@ -48,6 +48,10 @@ internal static class Platform
     public const int EmptyPath = 0x1000;
     public const int NoFollowAtMac = 0x20;
 
+    /// <summary>AT_FDCWD, which an absolute path ignores, and AT_SYMLINK_FOLLOW of Linux.</summary>
+    public const int WorkingDirectory = -100;
+    public const int FollowAt = 0x400;
+
     /// <summary>F_OFD_SETLK and F_OFD_GETLK of Linux: locks of an open file description, not of the process.</summary>
     public const int SetDescriptionLock = 37;
     public const int GetDescriptionLock = 36;

@@ -50,6 +50,8 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool IsVisibleToOthers => true;
 
+    public bool HasUnnamedFiles => _volume.Kind.NamesLate && !IsReadOnly;
+
     /// <param name="path">A full path.</param>
     /// <param name="readOnly">True to change nothing.</param>
     /// <param name="created">The directories that were just created: this method makes their names durable.</param>
@@ -131,6 +133,29 @@ internal sealed unsafe class PosixDisk : IDisk
                 return ToFile(new SafeFileHandle(descriptor, ownsHandle: true), path, isNew: true, access);
         }
         return TemporaryFile.Open(this, access);
+    }
+
+    public DiskFile OpenUnnamed()
+    {
+        DiskRules.CheckWritable(IsReadOnly, "create", Path);
+        CheckLocks("create", Path);
+        var flags = Platform.Unnamed | Platform.ReadWrite | Platform.CloseOnExec | Platform.DataSync;
+        var descriptor = Libc.OpenAt(_directory, ".", flags, _fileMode);
+        if (descriptor < 0)
+            Errno.Throw("create", Path, Marshal.GetLastPInvokeError());
+        return ToFile(new SafeFileHandle(descriptor, ownsHandle: true), Path, isNew: true, DiskAccess.WriteThrough);
+    }
+
+    public void Link(DiskFile file, string name)
+    {
+        var path = PathOf(name);
+        DiskRules.CheckWritable(IsReadOnly, "name", path);
+        CheckLocks("name", path);
+
+        // The other way, by the descriptor alone, needs a privilege.
+        var source = $"/proc/self/fd/{((PosixFile)file).Descriptor}";
+        if (Libc.LinkAt(Platform.WorkingDirectory, source, _directory, name, Platform.FollowAt) != 0)
+            Errno.Throw("name", path, Marshal.GetLastPInvokeError());
     }
 
     public void Rename(string source, string target)

@@ -43,6 +43,9 @@ internal sealed unsafe class PosixFile : SystemFile
         }
     }
 
+    /// <summary>The number of the descriptor, for a caller that keeps the file open.</summary>
+    public nint Descriptor => _handle.DangerousGetHandle();
+
     protected override bool NeedsAlignment => _direct;
 
     public override void SetLength(long length)
