@@ -70,30 +70,30 @@ internal static unsafe class KeySorter
                 continue;
 
             var group = items[from..to];
-            var shared = CommonPrefix<T>(group, bytes);
-            if (AreOfOneLength<T>(group, shared))
+            if (AreOfOneKey<T>(group, bytes))
             {
                 // Many items of one key are common.
                 group.Sort(static (left, right) => left.Offset.CompareTo(right.Offset));
             }
-            else if (group.Length <= FewItems || shared <= prefix)
-            {
-                group.Sort(order ??= new ByKeyAndArrival<T>(bytes));
-            }
-            else
+            else if (group.Length > FewItems && CommonPrefix<T>(group, bytes) is var shared && shared > prefix)
             {
                 SortAfter(group, heads[from..to], bytes, shared);
                 heads[from..to].Fill(head);
             }
+            else
+            {
+                group.Sort(order ??= new ByKeyAndArrival<T>(bytes));
+            }
         }
     }
 
-    private static bool AreOfOneLength<T>(ReadOnlySpan<T> items, int length)
+    private static bool AreOfOneKey<T>(ReadOnlySpan<T> items, byte* bytes)
         where T : struct, IKeyedItem
     {
-        foreach (var item in items)
+        var key = new ReadOnlySpan<byte>(bytes + items[0].Offset, items[0].KeyLength);
+        foreach (var item in items[1..])
         {
-            if (item.KeyLength != length)
+            if (!key.SequenceEqual(new ReadOnlySpan<byte>(bytes + item.Offset, item.KeyLength)))
                 return false;
         }
 

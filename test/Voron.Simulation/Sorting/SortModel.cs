@@ -28,7 +28,7 @@ internal sealed class SortModel(DuplicateKeys rule)
     /// <summary>Reads all entries, and compares each of them.</summary>
     /// <param name="entries">The entries of the sort, none of them read yet.</param>
     /// <param name="beforeMove">Called with the number of entries that were read, before the next one.</param>
-    /// <exception cref="TortureException">An entry is missing, is not in its place, or has other bytes.</exception>
+    /// <exception cref="BrokenPromiseException">An entry is missing, is not in its place, or has other bytes.</exception>
     public void Check(SortedEntries entries, Action<int>? beforeMove = null)
     {
         var read = 0;
@@ -36,18 +36,18 @@ internal sealed class SortModel(DuplicateKeys rule)
         {
             beforeMove?.Invoke(read);
             if (!entries.MoveNext())
-                throw new TortureException($"the sort ends after {read} entries instead of {_entries.Count}");
+                throw new BrokenPromiseException($"the sort ends after {read} entries instead of {_entries.Count}");
             if (!entries.Key.SequenceEqual(key))
-                throw new TortureException($"entry {read} has the key {Text(entries.Key)} instead of {Text(key)}");
+                throw new BrokenPromiseException($"entry {read} has the key {Text(entries.Key)} instead of {Text(key)}");
             if (!entries.Value.SequenceEqual(value))
-                throw new TortureException($"entry {read} has the value {Text(entries.Value)} instead of {Text(value)}");
+                throw new BrokenPromiseException($"entry {read} has the value {Text(entries.Value)} instead of {Text(value)}");
             read++;
         }
 
         if (entries.MoveNext())
-            throw new TortureException($"the sort has more than {read} entries, such as {Text(entries.Key)}");
+            throw new BrokenPromiseException($"the sort has more than {read} entries, such as {Text(entries.Key)}");
         if (entries.Count != read)
-            throw new TortureException($"the sort counts {entries.Count} entries instead of {read}");
+            throw new BrokenPromiseException($"the sort counts {entries.Count} entries instead of {read}");
     }
 
     private static string Text(ReadOnlySpan<byte> bytes) => $"{bytes.Length}:{Convert.ToHexString(bytes[..Math.Min(bytes.Length, 24)])}";

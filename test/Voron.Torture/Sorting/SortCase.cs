@@ -62,9 +62,9 @@ internal sealed class SortCase(SuiteRun run) : IDisposable
         var failure = Attempt(new EntrySorter(files, options), new EntryMaker(_choices, keys, MaxKeyBytes), model, count);
         Judge(failure, model.HasDuplicates && rule == DuplicateKeys.Refuse);
         if (_account.Bytes != 0 || _disk.OpenFiles != 0)
-            throw new TortureException($"{_account.Bytes} bytes and {_disk.OpenFiles} open files are left");
+            throw new BrokenPromiseException($"{_account.Bytes} bytes and {_disk.OpenFiles} open files are left");
         if (_account.PeakBytes > memory)
-            throw new TortureException($"the sort has used {_account.PeakBytes} bytes of {memory}");
+            throw new BrokenPromiseException($"the sort has used {_account.PeakBytes} bytes of {memory}");
     }
 
     public void Dispose()
@@ -149,6 +149,6 @@ internal sealed class SortCase(SuiteRun run) : IDisposable
             _ => false,
         };
         if (!isRight)
-            throw new TortureException($"with {_event}, and {(refusesDuplicate ? "a" : "no")} refused duplicate: {failure?.ToString() ?? "no exception"}");
+            throw new BrokenPromiseException($"with {_event}, and {(refusesDuplicate ? "a" : "no")} refused duplicate: {failure?.ToString() ?? "no exception"}");
     }
 }
