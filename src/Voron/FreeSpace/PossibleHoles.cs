@@ -30,11 +30,10 @@ internal sealed unsafe class PossibleHoles
     private long _lastSection = -1;
     private SectionHoles? _last;
 
-    /// <param name="unknownPages">
-    /// The length of the file when it was opened, or 0 if it was made then: later pages have been given blocks since.
-    /// </param>
+    /// <param name="unknownPages">The length of the file when it was opened: later pages have been given blocks since.</param>
+    /// <param name="isNew">True if the file was made then, with blocks for all pages.</param>
     /// <param name="fill">Gives pages blocks; takes the first page, and the number of pages.</param>
-    public PossibleHoles(SectionMapLayout layout, SectionMap map, long unknownPages, Action<long, long> fill)
+    public PossibleHoles(SectionMapLayout layout, SectionMap map, long unknownPages, bool isNew, Action<long, long> fill)
     {
         _layout = layout;
         _map = map;
@@ -42,6 +41,8 @@ internal sealed unsafe class PossibleHoles
         _fill = Testing.PlantedFault.LeaveHoles ? static (_, _) => { } : fill;
         MinPages = Math.Max(1, MinBytes / layout.PageSize);
         _filledAtOnce = FilledAtOnceBytes / layout.PageSize;
+        for (var section = 0L; isNew && section * layout.PagesPerSection < unknownPages; section++)
+            _sections.Add(section, new SectionHoles(layout.PagesPerSection));
     }
 
     /// <summary>The minimum number of pages in a range that is returned.</summary>

@@ -53,8 +53,7 @@ internal sealed unsafe partial class CopyOnWritePages : PageWriter, ISpacePages
         _lineShift = _pageShift - 6;
         LargeValueBuffer = engine.DataFile.Unbuffered is { } file ? new LargeValueWriteBuffer(file) : null;
         _space = new SpaceAllocator(engine.Layout, this, engine.Options.PreferredFreeFraction);
-        var unknownPages = engine.DataFile.IsNew ? 0 : engine.DataFile.CapacityPages;
-        Holes = new PossibleHoles(engine.Layout, _space.Map, unknownPages, engine.DataFile.Refill);
+        Holes = new PossibleHoles(engine.Layout, _space.Map, engine.DataFile.CapacityPages, engine.DataFile.IsNew, engine.DataFile.Refill);
         engine.Reserved = _space.Reserved;
         Unpacker = new DictionaryUnpacker(this, engine.Snapshots.Dictionaries);
     }

@@ -86,7 +86,7 @@ public sealed class PossibleHolesTests
         public long Filled { get; set; }
 
         public void Reopen(FakeSpace space, SpaceAllocator allocator) =>
-            space.PossibleHoles = new PossibleHoles(space.Layout, allocator.Map, space.Capacity, Fill);
+            space.PossibleHoles = new PossibleHoles(space.Layout, allocator.Map, space.Capacity, isNew: false, Fill);
 
         public void Clear(long first, long pages)
         {

@@ -101,7 +101,7 @@ public sealed class ReservedPagesTests : IDisposable
         allocator.AllocatePage(first);
         allocator.Free(first, 1000);
         var reserved = allocator.TryReserve(400, everywhere: true)!;
-        var holes = new PossibleHoles(_space.Layout, allocator.Map, 0, (_, _) => { });
+        var holes = new PossibleHoles(_space.Layout, allocator.Map, 0, isNew: false, (_, _) => { });
         var ranges = new List<PageRange>();
         allocator.FindUntouched(0, holes, ranges);
         ranges.Should().Equal(new PageRange(reserved.End, 600, 600));
