@@ -31,6 +31,20 @@ internal abstract class BenchmarkEngine : IDisposable
     /// <summary>Ends the write transaction. It is durable on return unless the engine's settings say that commits are pipelined.</summary>
     public abstract void Commit();
 
+    /// <summary>
+    /// Begins a load by the engine's own means for many entries, if it has any: transactions are then ignored, and nothing need be durable before
+    /// <see cref="EndLoad"/>.
+    /// </summary>
+    /// <param name="isSorted">True if the keys come in order.</param>
+    public virtual void BeginLoad(bool isSorted)
+    {
+    }
+
+    /// <summary>Ends the load. The entries are durable then, and as compact as the engine makes them.</summary>
+    public virtual void EndLoad()
+    {
+    }
+
     /// <summary>Waits until every commit so far is durable. Only a pipelining engine has to wait.</summary>
     public virtual void WaitForCommits()
     {

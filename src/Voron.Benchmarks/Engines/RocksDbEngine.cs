@@ -4,19 +4,46 @@ namespace Voron.Benchmarks.Engines;
 
 /// <summary>
 /// RocksDB with its default options. A transaction is a synced write batch. The engine does not count its keys, and a delete does not
-/// report whether the key existed.
+/// report whether the key existed. A load has the options that the engine has for it, no log, and one compaction at its end.
 /// </summary>
 internal sealed class RocksDbEngine : BenchmarkEngine
 {
-    private readonly RocksDb _database;
-    private readonly WriteOptions _synced = new WriteOptions().SetSync(true);
-    private readonly WriteBatch _batch = new();
+    // The options for loads have two, but a store with entries keeps the levels that it has.
+    private const int DefaultLevels = 7;
 
-    public RocksDbEngine(string directory) => _database = RocksDb.Open(new DbOptions().SetCreateIfMissing(), directory);
+    private readonly string _directory;
+    private readonly WriteOptions _synced = new WriteOptions().SetSync(true);
+    private readonly WriteOptions _unlogged = new WriteOptions().DisableWal(1);
+    private readonly WriteBatch _batch = new();
+    private RocksDb _database;
+    private bool _isLoading;
+
+    public RocksDbEngine(string directory)
+    {
+        _directory = directory;
+        _database = RocksDb.Open(new DbOptions().SetCreateIfMissing(), directory);
+    }
 
     public override string Settings =>
         $"RocksDB {typeof(RocksDb).Assembly.GetName().Version}, with the package's library; default options; WriteOptions.sync for each batch; "
         + "concurrent callers are threads, grouped by the engine";
+
+    public override void BeginLoad(bool isSorted)
+    {
+        _database.Dispose();
+        var options = (DbOptions)new DbOptions().SetCreateIfMissing().PrepareForBulkLoad().SetNumLevels(DefaultLevels);
+        _database = RocksDb.Open(options, _directory);
+        _isLoading = true;
+    }
+
+    public override void EndLoad()
+    {
+        _database.Flush(new FlushOptions().SetWaitForFlush(true));
+        _database.CompactRange((byte[]?)null, null);
+        _database.Dispose();
+        _database = RocksDb.Open(new DbOptions().SetCreateIfMissing(), _directory);
+        _isLoading = false;
+    }
 
     public override void BeginWrite() => _batch.Clear();
 
@@ -28,7 +55,7 @@ internal sealed class RocksDbEngine : BenchmarkEngine
         return true;
     }
 
-    public override void Commit() => _database.Write(_batch, _synced);
+    public override void Commit() => _database.Write(_batch, _isLoading ? _unlogged : _synced);
 
     public override void PutDurable(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => _database.Put(key, value, cf: null, _synced);
 

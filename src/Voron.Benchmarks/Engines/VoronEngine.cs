@@ -16,6 +16,7 @@ internal sealed class VoronEngine : BenchmarkEngine
     private WriteTree _writeTree;
     private bool _isWriting;
     private bool _hasTree;
+    private BulkLoad? _load;
 
     public VoronEngine(string directory, EngineObserver observer, StorageOptions? options = null, int maxCommitsInFlight = 1)
     {
@@ -48,20 +49,41 @@ internal sealed class VoronEngine : BenchmarkEngine
         }
     }
 
+    public override void BeginLoad(bool isSorted) =>
+        _load = _environment.BeginBulkLoadAsync(TreeName, new BulkLoadOptions { Sorted = isSorted }).AsTask().GetAwaiter().GetResult();
+
+    public override void EndLoad()
+    {
+        using (_load)
+            _load!.CompleteAsync().AsTask().GetAwaiter().GetResult();
+        _load = null;
+        _hasTree = true;
+    }
+
     public override void BeginWrite()
     {
+        if (_load != null)
+            return;
         _write = _environment.BeginWrite();
         _isWriting = true;
         _writeTree = _hasTree ? _write.OpenTree(TreeName) : _write.CreateTree(TreeName);
         _hasTree = true;
     }
 
-    public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => _writeTree.Put(key, value);
+    public override void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if (_load != null)
+            _load.Put(key, value);
+        else
+            _writeTree.Put(key, value);
+    }
 
     public override bool Delete(ReadOnlySpan<byte> key) => _writeTree.Delete(key);
 
     public override void Commit()
     {
+        if (_load != null)
+            return;
         if (_inFlight.Length == 0)
         {
             _write.Commit();
@@ -103,6 +125,7 @@ internal sealed class VoronEngine : BenchmarkEngine
 
     public override void Dispose()
     {
+        _load?.Dispose();
         if (_isWriting)
             _write.Dispose();
         WaitForCommits();

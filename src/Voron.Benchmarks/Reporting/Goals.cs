@@ -128,7 +128,9 @@ internal sealed class Goals
     {
         AtMost(OpenCrashed, "seconds", Of(OpenCrashed, run => run.EngineSeconds), 0.5);
         AtMost(OpenClean, "milliseconds", Of(OpenClean, run => run.EngineSeconds * 1e3), 10);
-        AtLeast(WorkloadCatalog.BulkLoad, "to LMDB", Ratio(WorkloadCatalog.BulkLoad, Lmdb), 2);
+        AtLeast(WorkloadCatalog.BulkLoad, "to LMDB", Ratio(WorkloadCatalog.BulkLoad, Lmdb), 3);
+        AtLeast(WorkloadCatalog.BulkLoad, "to RocksDB's bulk load", Ratio(WorkloadCatalog.BulkLoad, EngineCatalog.RocksDb), 1.3);
+        AtMost(WorkloadCatalog.BulkLoad, "device bytes a user byte", Of(WorkloadCatalog.BulkLoad, ComparisonTables.DeviceBytesPerUserByte), 2.2);
         AtLeast(BulkLoadSorted, "to LMDB's append", Ratio(BulkLoadSorted, Lmdb), 1.5);
     }
 

@@ -61,12 +61,17 @@ internal static class WorkloadCatalog
     public static readonly WorkloadDefinition OpenCrashed = new(
         "open-after-crash", WorkloadKind.Open, KeyOrder.Random, CrashedStore, 1, "open after a crash");
     public static readonly WorkloadDefinition BulkLoad = new(
-        "bulk-load", WorkloadKind.Insert, KeyOrder.Random, BulkStore, PutsPerBulkTransaction, "bulk load, random");
+        "bulk-load", WorkloadKind.Insert, KeyOrder.Random, BulkStore, PutsPerBulkTransaction, "bulk load, random")
+    {
+        IsLoad = true,
+    };
+
     public static readonly WorkloadDefinition OpenClean = new("open-clean", WorkloadKind.Open, KeyOrder.Random, BulkStore, 1, "open a clean store");
     public static readonly WorkloadDefinition BulkLoadSorted = new(
         "bulk-load-sorted", WorkloadKind.Insert, KeyOrder.Sequential, "bulk-sorted", PutsPerBulkTransaction, "bulk load, sorted")
     {
         IsSortedInput = true,
+        IsLoad = true,
     };
 
     public static readonly WorkloadDefinition Write1K = WriteValues("1k", KiB, PutsPerTransaction, "1 KiB");

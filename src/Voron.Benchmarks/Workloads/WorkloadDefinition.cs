@@ -52,6 +52,11 @@ internal sealed record WorkloadDefinition(string Name, WorkloadKind Kind, KeyOrd
     /// <summary>True if keys come in order and the engine can use its call for sorted input.</summary>
     public bool IsSortedInput { get; init; }
 
+    /// <summary>
+    /// True to load by the engine's own means for many entries, if it has any. Nothing need be durable before the end, and the end is measured too.
+    /// </summary>
+    public bool IsLoad { get; init; }
+
     /// <summary>True if the process ends by a signal with the store open.</summary>
     public bool EndsInCrash { get; init; }
 

@@ -102,9 +102,9 @@ internal static class WorkloadRunner
             Transactions = (request with { Operations = operations }).Transactions,
             EngineSeconds = run.EngineNanoseconds / 1e9,
             Usage = usage,
-            CommitLatency = run.Commits.Summarise(),
-            TransactionLatency = run.Transactions.Summarise(),
-            DeviceShare = workload.Writes ? writeTime?.TotalSeconds * 1e9 / run.EngineNanoseconds : null,
+            CommitLatency = workload.IsLoad ? null : run.Commits.Summarise(),
+            TransactionLatency = workload.IsLoad ? null : run.Transactions.Summarise(),
+            DeviceShare = workload is { Writes: true, IsLoad: false } ? writeTime?.TotalSeconds * 1e9 / run.EngineNanoseconds : null,
             ReaderOperationsPerSecond = run.ReaderOperationsPerSecond,
             MemoryProbe = workload.Callers > 1 && !workload.Writes
                 ? MemoryProbe.Run(request.Items * (ItemGenerator.KeyBytes + workload.ValueBytes), workload.Callers)
@@ -131,7 +131,7 @@ internal static class WorkloadRunner
 
     private static TimedRun CreateRun(RunRequest request, Opening opening, ProgressSignal progress) => new(progress)
     {
-        CommitLog = request.Workload is { Writes: true, IsFirstSecond: false } ? new CommitLog(request.Transactions) : null,
+        CommitLog = request.Workload is { Writes: true, IsFirstSecond: false, IsLoad: false } ? new CommitLog(request.Transactions) : null,
         Limit = request.Limit,
         FirstSecond = opening.FirstSecond,
     };

@@ -12,6 +12,11 @@ internal static class WriteLoop
         long transaction = 0;
         long done = 0;
         var started = Stopwatch.GetTimestamp();
+        if (workload.IsLoad)
+        {
+            engine.BeginLoad(workload.IsSortedInput);
+            run.AddEngineTime(started, Stopwatch.GetTimestamp());
+        }
 
         // Others are not cut short, because all engines must leave the same items.
         while (done < request.Operations && !(workload.IsFirstSecond && run.ShouldStop(started)))
@@ -29,6 +34,8 @@ internal static class WriteLoop
         }
         var waiting = Stopwatch.GetTimestamp();
         engine.WaitForCommits();
+        if (workload.IsLoad)
+            engine.EndLoad();
         run.AddEngineTime(waiting, Stopwatch.GetTimestamp());
         run.OperationsDone = done;
         run.Allocation.End(done);
