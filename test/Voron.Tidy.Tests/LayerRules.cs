@@ -52,7 +52,7 @@ internal static class LayerRules
         [
             ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
             ("Staging", ["Paging", "FreeSpace", "Transactions"]),
-            ("Loading", ["Sorting", "Paging", "FreeSpace", "Trees/Pages", "Trees", "Transactions", "Flushing", "Staging"]),
+            ("Loading", ["Sorting", "Paging", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Staging"]),
             ("Maintenance",
             [
                 "Paging", "FreeSpace", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/IdSets", "Trees/Kinds",

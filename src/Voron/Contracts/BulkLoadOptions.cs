@@ -23,13 +23,14 @@ public sealed class BulkLoadOptions
     public long? MemoryBytes { get; set; }
 
     /// <summary>
-    /// The directory of the temporary file; null, the default, for that of the environment. The space it takes is at most that of the entries.
+    /// The directory of the temporary file; null, the default, for that of the environment. The file takes about the space of the entries, at most
+    /// twice as much.
     /// </summary>
     public string? SpillDirectory { get; set; }
 
     /// <summary>
     /// Called for each 64 thousand entries or so, on the thread that takes or stores them, with no lock held; null for none. An exception from it
-    /// ends the load, and nothing is loaded.
+    /// ends the load.
     /// </summary>
     public IProgress<BulkLoadProgress>? Progress { get; set; }
 

@@ -195,7 +195,8 @@ public sealed record EnvironmentStatistics
     public required bool IsUnbuffered { get; init; }
 
     /// <summary>
-    /// Bytes of the data file reserved for staged values: by uploads in progress, and by values that no committed transaction has put yet.
+    /// Bytes of the data file reserved for staged values and bulk loads: by uploads and loads in progress, and by values that no committed
+    /// transaction has put yet.
     /// </summary>
     public required long StagedBytes { get; init; }
 }

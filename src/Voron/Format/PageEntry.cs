@@ -20,7 +20,7 @@ internal enum PageEntryKind : byte
 
     /// <summary>
     /// Pages whose content was handed to the data file before this record was written. A <see cref="DirectExtent"/> follows for the pages of a value,
-    /// and <see cref="DirectPages"/> for pages of trees.
+    /// and <see cref="DirectPages"/> for pages of trees; for pages that were durable before, as those of a bulk load, a value of length 0.
     /// </summary>
     Direct = 5,
 }

@@ -2,14 +2,28 @@ namespace Voron.Loading;
 
 /// <summary>What a bulk load frees: its memory, its temporary file and its pages. The garbage collector frees those of a forgotten one.</summary>
 /// <param name="load">Stores entries in key order.</param>
-/// <param name="sorter">Sorts them before; null if they come in order.</param>
-internal sealed class LoadParts(OrderedLoad load, LoadSorter? sorter) : IDisposable
+/// <param name="stop">Cancels all work and waits of the load.</param>
+internal sealed class LoadParts(OrderedLoad load, CancellationTokenSource stop) : IDisposable
 {
-    ~LoadParts() => Free();
+    ~LoadParts()
+    {
+        try
+        {
+            Free();
+        }
+        catch (Exception)
+        {
+            // An exception from a finalizer would end the process. The closing of the environment frees the pages.
+        }
+    }
 
     public OrderedLoad Load => load;
 
-    public LoadSorter? Sorter => sorter;
+    /// <inheritdoc cref="LoadParts(OrderedLoad, CancellationTokenSource)" path="/param[@name='stop']"/>
+    public CancellationTokenSource Stop => stop;
+
+    /// <summary>Sorts entries before they are stored; null if they come in order.</summary>
+    public LoadSorter? Sorter { get; set; }
 
     public void Dispose()
     {
@@ -19,7 +33,14 @@ internal sealed class LoadParts(OrderedLoad load, LoadSorter? sorter) : IDisposa
 
     private void Free()
     {
-        sorter?.Dispose();
-        load.Dispose();
+        try
+        {
+            Sorter?.Dispose();
+        }
+        finally
+        {
+            load.Dispose();
+            stop.Dispose();
+        }
     }
 }

@@ -17,9 +17,6 @@ internal sealed class LoadSorter : IDisposable
     private const byte Whole = 0;
     private const byte Stored = 1;
 
-    // A sort divides its memory by these to get its longest key, and its longest entry.
-    private const int KeysOfMemory = 128;
-
     private readonly IDisk? _spillDisk;
     private readonly EntrySorter _sorter;
     private readonly OrderedLoad _load;
@@ -34,7 +31,7 @@ internal sealed class LoadSorter : IDisposable
     public LoadSorter(ReadingEngine engine, BulkLoadOptions options, OrderedLoad load, CancellationToken stop)
     {
         _load = load;
-        var least = (long)KeysOfMemory * TreeLimits.MaxKeyLength(engine.PageSize);
+        var least = SortSizes.LeastMemoryBytes(TreeLimits.MaxKeyLength(engine.PageSize));
         var sort = new SortOptions
         {
             MemoryBytes = Math.Max(least, options.MemoryBytes ?? engine.Options.BulkLoadMemoryBytes),

@@ -1,4 +1,5 @@
 using Voron.FreeSpace;
+using Voron.Primitives;
 using Voron.Staging;
 
 namespace Voron.Loading;
@@ -52,24 +53,25 @@ internal sealed class LoadSpace(StagingArea area, CancellationToken stop)
     /// <summary>Gives up pages that were taken.</summary>
     public void Free(long first, long pages) => _gaps.Add((first, pages));
 
-    /// <summary>Returns the ranges of pages that are used, in ascending order.</summary>
-    public IEnumerable<(long First, long Pages)> UsedRanges()
+    /// <summary>Returns the ranges of pages that are used, in ascending order, and none adjacent to another.</summary>
+    public List<(long First, long Pages)> UsedRanges()
     {
-        var gaps = _gaps.Append((First: _next, Pages: _end - _next)).OrderBy(static gap => gap.First).ToList();
-        var gap = 0;
+        var unused = _gaps.Append((First: _next, Pages: _end - _next)).Where(static gap => gap.Pages > 0).OrderBy(static gap => gap.First).ToList();
+        var used = new List<(long First, long Pages)>();
+        var at = 0;
         foreach (var reservation in _reservations.OrderBy(static reservation => reservation.First))
         {
             var first = reservation.First;
-            for (; gap < gaps.Count && gaps[gap].First < reservation.End; gap++)
+            for (; at < unused.Count && unused[at].First < reservation.End; at++)
             {
-                if (gaps[gap].First > first)
-                    yield return (first, gaps[gap].First - first);
-                first = gaps[gap].First + gaps[gap].Pages;
+                Add(used, first, unused[at].First);
+                first = unused[at].First + unused[at].Pages;
             }
 
-            if (first < reservation.End)
-                yield return (first, reservation.End - first);
+            Add(used, first, reservation.End);
         }
+
+        return used;
     }
 
     /// <summary>Ends the reservations: pages that no transaction has adopted are free. Any thread may call this as the last call.</summary>
@@ -80,6 +82,16 @@ internal sealed class LoadSpace(StagingArea area, CancellationToken stop)
         _reservations.Clear();
     }
 
+    private static void Add(List<(long First, long Pages)> ranges, long first, long end)
+    {
+        if (first == end)
+            return;
+        if (ranges.Count > 0 && ranges[^1].First + ranges[^1].Pages == first)
+            ranges[^1] = (ranges[^1].First, end - ranges[^1].First);
+        else
+            ranges.Add((first, end - first));
+    }
+
     private void Reserve(long least)
     {
         if (_next < _end)
@@ -87,7 +99,11 @@ internal sealed class LoadSpace(StagingArea area, CancellationToken stop)
         (_next, _end) = (0, 0);
         var wanted = Math.Max(least, _step / area.Engine.PageSize);
         _reservations.EnsureCapacity(_reservations.Count + 1);
-        var made = area.ReserveAsync(null, wanted, least, stop).AsTask().GetAwaiter().GetResult();
+
+        // An interrupted thread waits on: the reservation would have no owner.
+        var reserving = area.ReserveAsync(null, wanted, least, stop).AsTask();
+        Uninterrupted.Run(static task => task.GetAwaiter().GetResult(), reserving);
+        var made = reserving.Result;
         _reservations.Add(made);
         (_next, _end) = (made.First, made.End);
         _step = Math.Min(2 * _step, MostBytes);

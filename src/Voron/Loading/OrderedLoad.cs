@@ -9,6 +9,9 @@ internal abstract class OrderedLoad : IDisposable
     /// <summary>True if all entries become visible in one commit.</summary>
     public abstract bool IsAtomic { get; }
 
+    /// <summary>The number of entries that were added, but not stored: the tree has their keys already.</summary>
+    public virtual long Passed => 0;
+
     /// <summary>Adds an entry, whose key follows that of the last one, or is the same: then its value is replaced.</summary>
     /// <param name="key">A key that a tree can have.</param>
     /// <param name="value">The value.</param>

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Numerics;
+using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using Voron.Flushing;
 using Voron.Format;
@@ -15,7 +16,8 @@ namespace Voron.Loading;
 /// <summary>The pages of a tree that no transaction knows yet: written to reserved pages of the data file, past writer and journal.</summary>
 /// <remarks>
 /// A tree that is filled in key order changes only the pages of its right edge, so few pages are in memory at a time, and each is written about once.
-/// A page that has left memory and is needed again is read back and verified. No reader knows the pages until a transaction adopts them.
+/// Those that have not been used lately are written by a pool thread while the tree grows. A page that has left memory and is needed again is read
+/// back and verified. No reader knows the pages until a transaction adopts them.
 /// Addresses are valid until the next <see cref="Trim"/>. Used by one thread at a time.
 /// </remarks>
 internal sealed unsafe class PrivatePages : PageWriter, IDisposable
@@ -24,32 +26,34 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
 
     private readonly ReadingEngine _engine;
     private readonly LoadSpace _space;
-    private readonly long _transactionId;
     private readonly int _pageShift;
     private readonly Dictionary<long, Frame> _frames = [];
     private readonly Stack<Frame> _spare = [];
+    private readonly PageWrite _write;
+
+    // Belong to the write while it is under way.
     private readonly List<Frame> _leaving = [];
 
     // Nothing is journaled, so nothing reads which lines have changed.
-    private readonly ulong* _dirtyLines;
+    private ulong* _dirtyLines;
 
     // From which on pages are written and leave memory.
     private readonly long _mostResidentBytes;
 
     private long _residentBytes;
+    private bool _isWriting;
 
     // Increases with each trim: a frame that was used since the last one stays in memory.
     private long _round;
 
     /// <param name="engine">The environment.</param>
     /// <param name="space">The reserved pages.</param>
-    /// <param name="transactionId">A transaction no later than the one that will adopt the pages: the hint in their headers.</param>
-    public PrivatePages(ReadingEngine engine, LoadSpace space, long transactionId)
+    public PrivatePages(ReadingEngine engine, LoadSpace space)
     {
         _engine = engine;
         _space = space;
-        _transactionId = transactionId;
         _mostResidentBytes = Math.Min(MostResidentBytes, engine.Options.ScratchMemoryBytes / 64);
+        _write = new PageWrite(this);
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
         _dirtyLines = (ulong*)EngineMemory.AllocateZeroed(sizeof(ulong));
     }
@@ -124,6 +128,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     {
         if (_residentBytes < _mostResidentBytes)
             return;
+        EndWrite();
         foreach (var frame in _frames.Values)
         {
             if (frame.LastUse < _round)
@@ -131,7 +136,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
         }
 
         _round++;
-        WriteLeaving();
+        BeginWrite(toPool: _engine.Options.BackgroundFlush);
     }
 
     /// <summary>Writes the pages that are in memory. They are durable after a sync.</summary>
@@ -141,17 +146,24 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public void WriteAll()
     {
+        EndWrite();
         _leaving.AddRange(_frames.Values);
-        WriteLeaving();
+        BeginWrite(toPool: false);
+        EndWrite();
     }
 
     public void Dispose()
     {
-        foreach (var frame in _frames.Values.Concat(_spare))
+        _write.Cancel();
+        if (_isWriting)
+            _write.End();
+        foreach (var frame in _frames.Values.Concat(_spare).Concat(_leaving))
             EngineMemory.FreeAligned(frame.Bytes);
         _frames.Clear();
         _spare.Clear();
+        _leaving.Clear();
         EngineMemory.Free(_dirtyLines);
+        _dirtyLines = null;
     }
 
     private WritablePage Modify(Frame frame)
@@ -163,7 +175,11 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     private Frame Find(long page)
     {
         if (!_frames.TryGetValue(page, out var frame))
+        {
+            EndWrite();
             frame = ReadBack(page);
+        }
+
         frame.LastUse = _round;
         return frame;
     }
@@ -181,7 +197,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     {
         // Ensured first, so that no memory is lost.
         _frames.EnsureCapacity(_frames.Count + 1);
-        _spare.EnsureCapacity(_spare.Count + 1);
+        _spare.EnsureCapacity(_spare.Count + _frames.Count + _leaving.Count + 1);
         if (pages > 1 || !_spare.TryPop(out var frame))
             frame = new Frame((byte*)EngineMemory.AllocateAligned((nuint)pages << _pageShift, DiskRules.Alignment));
         (frame.Page, frame.Pages, frame.IsWritten, frame.LastUse) = (page, pages, false, _round);
@@ -192,8 +208,18 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
 
     private void Drop(Frame frame)
     {
+        Remove(frame);
+        Recycle(frame);
+    }
+
+    private void Remove(Frame frame)
+    {
         _frames.Remove(frame.Page);
         _residentBytes -= (long)frame.Pages << _pageShift;
+    }
+
+    private void Recycle(Frame frame)
+    {
         if (frame.Pages == 1)
             _spare.Push(frame);
         else
@@ -223,6 +249,27 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
         }
     }
 
+    private void BeginWrite(bool toPool)
+    {
+        foreach (var frame in _leaving)
+            Remove(frame);
+        _isWriting = true;
+        _write.Offer(toPool);
+    }
+
+    private void EndWrite()
+    {
+        if (!_isWriting)
+            return;
+        _isWriting = false;
+        var failure = _write.End();
+        foreach (var frame in _leaving)
+            Recycle(frame);
+        _leaving.Clear();
+        if (failure != null)
+            ExceptionDispatchInfo.Throw(failure);
+    }
+
     private void WriteLeaving()
     {
         _leaving.Sort(static (left, right) => left.Page.CompareTo(right.Page));
@@ -240,14 +287,12 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
         {
             _engine.Users.RemoveCall();
         }
-
-        foreach (var frame in _leaving)
-            Drop(frame);
-        _leaving.Clear();
     }
 
     private void WriteSorted()
     {
+        // The hint in the headers of the pages: a transaction after all earlier uses of them, and before the one that will adopt them.
+        var transactionId = _engine.Ring.PublishedId;
         var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks], FlushPacing.PieceBytes);
         foreach (var frame in _leaving)
         {
@@ -255,7 +300,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
                 continue;
             var bytes = (long)frame.Pages << _pageShift;
             _engine.Distrust(frame.Page, frame.Pages);
-            _engine.DataFile.SetChecksum(frame.Page, frame.Bytes, bytes, _transactionId);
+            _engine.DataFile.SetChecksum(frame.Page, frame.Bytes, bytes, transactionId);
             if (!gathering.TryAdd(frame.Page, frame.Bytes, frame.Pages))
             {
                 Write(ref gathering);
@@ -276,6 +321,11 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
             return;
         gathering.Write();
         _engine.DataFile.TryWriteBack((gathering.Next << _pageShift) - bytes, bytes);
+    }
+
+    private sealed class PageWrite(PrivatePages pages) : OfferedWork
+    {
+        protected override void Work() => pages.WriteLeaving();
     }
 
     /// <summary>The memory of a page, or of an extent.</summary>

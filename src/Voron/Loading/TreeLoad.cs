@@ -39,7 +39,7 @@ internal sealed class TreeLoad : OrderedLoad
         _name = name;
         _isNew = target.IsNew;
         _space = new LoadSpace(area, stop);
-        _pages = new PrivatePages(engine, _space, target.TransactionId);
+        _pages = new PrivatePages(engine, _space);
         _state = new TreeState(target.Header);
     }
 
@@ -115,7 +115,7 @@ internal sealed class TreeLoad : OrderedLoad
         _pages.WriteAll();
         await _area.Sync.RunAsync().ConfigureAwait(false);
         stop.ThrowIfCancellationRequested();
-        var ranges = _space.UsedRanges().ToList();
+        var ranges = _space.UsedRanges();
         var isAdopted = false;
         await RunAsync(
             _entrance,

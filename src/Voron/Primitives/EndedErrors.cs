@@ -42,6 +42,8 @@ internal static class EndedErrors
     public static ObjectDisposedException StagedValue() => new(
         "staged value", "The staged value has ended. It was disposed, and its bytes were discarded: stage it again.");
 
+    public static ObjectDisposedException BulkLoad() => new("bulk load", "The bulk load has ended. It was disposed: begin another one.");
+
     [DoesNotReturn]
     public static void ThrowSavepoint() => throw new ObjectDisposedException(
         "savepoint", "The savepoint has ended. It was released, or an outer one was rolled back or released.");

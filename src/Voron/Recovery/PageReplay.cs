@@ -229,13 +229,23 @@ internal sealed unsafe class PageReplay : IRecordVisitor
                 if (content.Length != DirectExtent.Size)
                     return false;
                 NoteDirectWrite(id, page, end);
-                for (var written = page; written < end; written++)
-                    Forget(written);
+                ForgetWritten(page, end, mayChange: ((DirectExtent*)bytes)->Length == 0);
                 _directExtents[page] = *(DirectExtent*)bytes;
                 return true;
 
             default:
                 return false;
+        }
+    }
+
+    // The pages of a bulk load may be changed by later records, but not those of a value.
+    private void ForgetWritten(long page, long end, bool mayChange)
+    {
+        for (; page < end; page++)
+        {
+            Forget(page);
+            if (mayChange)
+                WholeSinceHole?.Add(page);
         }
     }
 

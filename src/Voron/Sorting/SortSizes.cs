@@ -19,6 +19,7 @@ internal sealed class SortSizes
     private const int BlocksOfChunk = 4;
     private const int MaxBlockBytes = 256 << 10;
     private const int ChunksOfMemory = 16;
+    private const int KeysOfChunk = 8;
     private const int ChunksForWriter = 4;
     private const int ChunksBesideGenerations = 6;
 
@@ -28,9 +29,13 @@ internal sealed class SortSizes
         ChunkBytes = (int)Math.Min(MemoryBytes / ChunksOfMemory / ChunkUnit * ChunkUnit, MaxChunkBytes);
         ChunksOfGeneration = (int)Math.Min((MemoryBytes / ChunkBytes - ChunksBesideGenerations) / 2, int.MaxValue);
         BlockBytes = Math.Min(ChunkBytes / BlocksOfChunk, MaxBlockBytes);
-        MaxKeyBytes = ChunkBytes / 8;
+        MaxKeyBytes = ChunkBytes / KeysOfChunk;
         MaxEntryBytes = ChunkBytes - 2 * DiskRules.Alignment;
     }
+
+    /// <summary>Returns the memory with which keys of a length can be sorted.</summary>
+    public static long LeastMemoryBytes(int keyBytes) =>
+        ChunksOfMemory * DiskRules.RoundUp((long)KeysOfChunk * keyBytes, ChunkUnit);
 
     public long MemoryBytes { get; }
 

@@ -14,7 +14,7 @@ internal sealed partial class WriteTransactionBody
     public bool FindLoadTarget(ReadOnlySpan<byte> name, out LoadTarget target)
     {
         var isNew = OpenTree(name, TreeKind.Plain) == null;
-        target = new LoadTarget(CreateTree(name).SettledState().ToHeader(), isNew, WritePages.State.TransactionId);
+        target = new LoadTarget(CreateTree(name).SettledState().ToHeader(), isNew);
 
         // The id is used up, and nothing else remains.
         return isNew && DeleteTree(name);

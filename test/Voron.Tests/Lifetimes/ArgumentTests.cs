@@ -76,6 +76,22 @@ public sealed partial class ArgumentTests
             place => Await(place.Environment.StageAsync(ClosedStream()))),
         new("StorageEnvironment.StageAsync(PipeReader, CancellationToken)", "source", typeof(ArgumentNullException),
             place => Await(place.Environment.StageAsync((PipeReader)null!))),
+        new("StorageEnvironment.BeginBulkLoadAsync(String, BulkLoadOptions, CancellationToken)", "name", typeof(ArgumentNullException),
+            place => Await(place.Environment.BeginBulkLoadAsync(null!))),
+        new("StorageEnvironment.BeginBulkLoadAsync(String, BulkLoadOptions, CancellationToken)", "name", typeof(ArgumentException),
+            place => Await(place.Environment.BeginBulkLoadAsync(""))),
+        new("StorageEnvironment.BeginBulkLoadAsync(String, BulkLoadOptions, CancellationToken)", "options", typeof(ArgumentException),
+            place => Await(place.Environment.BeginBulkLoadAsync("a", new BulkLoadOptions { MemoryBytes = 1 }))),
+        new(
+            "StorageEnvironment.BulkLoadAsync(String, IEnumerable<ValueTuple<ReadOnlyMemory<Byte>, ReadOnlyMemory<Byte>>>, " +
+            "BulkLoadOptions, CancellationToken)",
+            "entries", typeof(ArgumentNullException),
+            place => Await(place.Environment.BulkLoadAsync("a", (IEnumerable<(ReadOnlyMemory<byte>, ReadOnlyMemory<byte>)>)null!))),
+        new(
+            "StorageEnvironment.BulkLoadAsync(String, IAsyncEnumerable<ValueTuple<ReadOnlyMemory<Byte>, ReadOnlyMemory<Byte>>>, " +
+            "BulkLoadOptions, CancellationToken)",
+            "entries", typeof(ArgumentNullException),
+            place => Await(place.Environment.BulkLoadAsync("a", (IAsyncEnumerable<(ReadOnlyMemory<byte>, ReadOnlyMemory<byte>)>)null!))),
         .. Backups("BackupAsync(String, BackupOptions, CancellationToken)", (place, options) => place.Environment.BackupAsync("a", options)),
         .. Backups(
             "BackupAsync(Stream, BackupOptions, CancellationToken)", (place, options) => place.Environment.BackupAsync(Stream.Null, options)),

@@ -15,7 +15,7 @@ public sealed partial class EndedHandleTests
             "Report", "Statistics", "Options", "Exception", "Outcome", "Compression", "Protection", "Mode", "State",
             "Progress", "Fault", "Info", "Kind", nameof(Durability), nameof(BackupFile), nameof(BackupSet), nameof(BackupSetEntry),
             nameof(Salvage), "Grade", nameof(SalvageDamage), nameof(SalvagedTree), nameof(SalvagedTable), nameof(LostRange),
-            nameof(LostValue),
+            nameof(LostValue), nameof(DuplicateKeys),
             nameof(KeyRange), nameof(KeyRangeExtensions), nameof(KeyReader), nameof(KeyWriter), "CommitStateKey`1",
 
             // Tables: what describes one, what functions receive for the length of a call, and the methods that extend other types.
@@ -34,7 +34,7 @@ public sealed partial class EndedHandleTests
             [
                 typeof(ReadTransaction), typeof(WriteTransaction), typeof(Tree), typeof(WriteTree), typeof(Cursor), typeof(Savepoint),
                 typeof(NestedTransaction), typeof(LookupBatch), typeof(StorageEnvironment), typeof(TreeRange), typeof(TreeEntry),
-                typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue), typeof(FixedTree), typeof(FixedTree<>),
+                typeof(TreeRange.Enumerator), typeof(ValueWriter), typeof(StagedValue), typeof(BulkLoad), typeof(FixedTree), typeof(FixedTree<>),
                 typeof(WriteFixedTree), typeof(WriteFixedTree<>), typeof(FixedCursor), typeof(FixedRange), typeof(FixedRange.Enumerator),
                 typeof(FixedRange<>), typeof(FixedRange<>.Enumerator), typeof(IdTree), typeof(WriteIdTree), typeof(IdCursor),
                 typeof(IdKeyCursor), typeof(IdQuery), typeof(ValueSetTree), typeof(WriteValueSetTree), typeof(ValueCursor), typeof(ValueSetCursor),

@@ -17,6 +17,7 @@ public sealed partial class EndedHandleTests
         [Outcome.QueryEnded] = "The query has ended.",
         [Outcome.StreamClosed] = "The stream is closed.",
         [Outcome.ValueWriterEnded] = "The value writer has ended.",
+        [Outcome.LoadEnded] = "The bulk load has ended.",
         [Outcome.SavepointEnded] = "The savepoint has ended.",
         [Outcome.NestedEnded] = "The nested transaction has ended.",
         [Outcome.EnvironmentClosed] = "The environment in 'memory' is closed.",
@@ -58,6 +59,7 @@ public sealed partial class EndedHandleTests
         Covers<TreeEntry>(HandleTable.TreeEntry);
         Covers<ValueWriter>(HandleTable.ValueWriter);
         Covers<StagedValue>(HandleTable.StagedValue);
+        Covers<BulkLoad>(HandleTable.BulkLoad);
     }
 
     [Fact]
@@ -317,6 +319,22 @@ public sealed partial class EndedHandleTests
 
         Check(HandleTable.StagedValue, staged, HandleState.EnvironmentClosed, Outcome.Works);
         Check(HandleTable.StagedValue, staged, HandleState.Disposed, Outcome.Works);
+    }
+
+    [Fact]
+    public async Task A_bulk_load_ends_with_its_environment_and_when_it_is_disposed()
+    {
+        BulkLoad load;
+        using (var environment = HandleSet.OpenEnvironment())
+        {
+            load = await environment.BeginBulkLoadAsync("loaded", cancellationToken: TestContext.Current.CancellationToken);
+            Check(HandleTable.BulkLoad.Where(row => !IsEnd(row)), load, HandleState.Open, Outcome.Works);
+            load.Dispose();
+            Check(HandleTable.BulkLoad, load, HandleState.Disposed, Outcome.LoadEnded);
+            load = await environment.BeginBulkLoadAsync("others", cancellationToken: TestContext.Current.CancellationToken);
+        }
+
+        Check(HandleTable.BulkLoad, load, HandleState.EnvironmentClosed, Outcome.EnvironmentClosed);
     }
 
     private static void Covers<T>(IEnumerable<HandleRow<T>> rows)

@@ -183,6 +183,13 @@ internal static partial class HandleTable
         new("ToString()", handle => handle.ToString().Should().NotBeEmpty()) { WorksAlways = true },
     ];
 
+    public static IReadOnlyList<HandleRow<BulkLoad>> BulkLoad { get; } =
+    [
+        new($"Put({Bytes}, {Bytes})", handle => handle.Put(Key, Key)),
+        new("CompleteAsync(CancellationToken)", handle => handle.CompleteAsync().AsTask().GetAwaiter().GetResult()),
+        new("Dispose()", handle => handle.Dispose()) { WorksAlways = true },
+    ];
+
     public static IReadOnlyList<HandleRow<Savepoint>> Savepoint { get; } =
     [
         new("Rollback()", handle => handle.Rollback()),
@@ -282,6 +289,16 @@ internal static partial class HandleTable
         new(
             "StageAsync(PipeReader, CancellationToken)",
             handle => handle.StageAsync(System.IO.Pipelines.PipeReader.Create(new MemoryStream(Key))).AsTask().GetAwaiter().GetResult().Dispose()),
+        new(
+            "BeginBulkLoadAsync(String, BulkLoadOptions, CancellationToken)",
+            handle => handle.BeginBulkLoadAsync("loaded").AsTask().GetAwaiter().GetResult().Dispose()),
+        new(
+            "BulkLoadAsync(String, IEnumerable<ValueTuple<ReadOnlyMemory<Byte>, ReadOnlyMemory<Byte>>>, BulkLoadOptions, CancellationToken)",
+            handle => handle.BulkLoadAsync("loaded", Array.Empty<(ReadOnlyMemory<byte>, ReadOnlyMemory<byte>)>()).AsTask().GetAwaiter().GetResult()),
+        new(
+            "BulkLoadAsync(String, IAsyncEnumerable<ValueTuple<ReadOnlyMemory<Byte>, ReadOnlyMemory<Byte>>>, BulkLoadOptions, CancellationToken)",
+            handle => handle.BulkLoadAsync("loaded", AsyncEnumerable.Empty<(ReadOnlyMemory<byte>, ReadOnlyMemory<byte>)>())
+                .AsTask().GetAwaiter().GetResult()),
         new("BackupAsync(String, BackupOptions, CancellationToken)", handle => InNewDirectory(path => handle.BackupAsync(Path.Combine(path, "a")))),
         new("BackupAsync(Stream, BackupOptions, CancellationToken)", handle => handle.BackupAsync(System.IO.Stream.Null).AsTask().GetAwaiter().GetResult()),
         new(

@@ -27,6 +27,9 @@ internal enum Outcome
     /// <summary>An <see cref="ObjectDisposedException"/> that names the writer of a value.</summary>
     ValueWriterEnded,
 
+    /// <summary>An <see cref="ObjectDisposedException"/> that names the bulk load.</summary>
+    LoadEnded,
+
     /// <summary>An <see cref="ObjectDisposedException"/> that names the savepoint.</summary>
     SavepointEnded,
 

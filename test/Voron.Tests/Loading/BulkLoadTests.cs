@@ -78,6 +78,41 @@ public sealed class BulkLoadTests : IDisposable
         LoadTestKit.Check(environment, model);
     }
 
+    [Theory]
+    [InlineData(DuplicateKeys.LastWins)]
+    [InlineData(DuplicateKeys.FirstWins)]
+    public async Task Long_values_in_any_order_go_into_a_tree_with_entries(DuplicateKeys duplicates)
+    {
+        var model = LoadTestKit.Entries(new Random(TestSeed.Choose()), 60, 300_000);
+        model["longest"u8.ToArray()] = new byte[5 << 20];
+        using var environment = StorageEnvironment.Open(_directory);
+        var first = model.Keys.First();
+        environment.Write(writing => writing.CreateTree("t").Put(first, "old"u8));
+        var options = new BulkLoadOptions { MemoryBytes = 1 << 20, Duplicates = duplicates };
+        var report = await environment.BulkLoadAsync("t", LoadTestKit.Sequence(model.Reverse()), options, Token);
+        (report.EntriesStored, report.IsAtomic).Should().Be((duplicates == DuplicateKeys.LastWins ? model.Count : model.Count - 1, false));
+        if (duplicates == DuplicateKeys.FirstWins)
+            model[first] = "old"u8.ToArray();
+        LoadTestKit.Check(environment, model);
+        StagingTestKit.CheckUnreserved(environment);
+    }
+
+    [Theory]
+    [InlineData(4096)]
+    [InlineData(8192)]
+    [InlineData(16384)]
+    [InlineData(32768)]
+    [InlineData(65536)]
+    public async Task The_longest_keys_are_sorted_in_the_least_memory(int pageSize)
+    {
+        using var environment = StorageEnvironment.Open(_directory, new StorageOptions { PageSize = pageSize });
+        var model = LoadTestKit.Entries(new Random(TestSeed.Choose()), 400, 100);
+        foreach (var start in new byte[] { 1, 100, 200 })
+            model[[start, .. new byte[environment.MaxKeyLength - 1]]] = [start];
+        await environment.BulkLoadAsync("t", LoadTestKit.Sequence(model.Reverse()), new BulkLoadOptions { MemoryBytes = 1 << 20 }, Token);
+        LoadTestKit.Check(environment, model);
+    }
+
     /// <summary>Changes some of the loaded entries, so that pages of the load are copied, freed and split.</summary>
     private static void Change(WriteTree tree, SortedDictionary<byte[], byte[]> model)
     {

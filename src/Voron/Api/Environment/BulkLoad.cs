@@ -13,7 +13,7 @@ namespace Voron;
 /// </summary>
 /// <remarks>
 /// One thread at a time puts entries. Other callers read and write meanwhile, the tree too: the writer is not held while the source runs. Until
-/// <see cref="CompleteAsync"/>, nothing of the load is visible; if it is never called, or fails, nothing is loaded into a tree that was new or empty.
+/// <see cref="CompleteAsync"/>, nothing of an atomic load is visible; if it is never called, or fails, nothing is loaded.
 /// Memory, the temporary file and pages are freed by <see cref="Dispose"/>, or by the garbage collector. After a call has thrown an exception, only
 /// <see cref="Dispose"/> can follow.
 /// </remarks>
@@ -23,6 +23,8 @@ public sealed class BulkLoad : IDisposable
     private const int EntriesBetweenChecks = 1 << 10;
 
     private const string NoMemory = "There was not enough memory for the bulk load: ";
+
+    private const string ClosedDuringLoad = " It was closed during a bulk load, which was not completed.";
 
     private const int Busy = 1;
     private const int Disposed = 2;
@@ -34,7 +36,6 @@ public sealed class BulkLoad : IDisposable
     private readonly BulkLoadOptions _options;
     private readonly long _began = Stopwatch.GetTimestamp();
     private readonly LoadParts _parts;
-    private readonly CancellationToken _stop;
 
     private byte[] _lastKey = [];
     private int _lastKeyLength = -1;
@@ -45,14 +46,13 @@ public sealed class BulkLoad : IDisposable
     // A set of Busy, Disposed and Ended.
     private int _state;
 
-    internal BulkLoad(EngineCore engine, LongCalls calls, string tree, BulkLoadOptions options, LoadParts parts, CancellationToken stop)
+    internal BulkLoad(EngineCore engine, LongCalls calls, string tree, BulkLoadOptions options, LoadParts parts)
     {
         _engine = engine;
         _calls = calls;
         _tree = tree;
         _options = options;
         _parts = parts;
-        _stop = stop;
     }
 
     /// <summary>
@@ -63,10 +63,12 @@ public sealed class BulkLoad : IDisposable
     /// <exception cref="ArgumentException">The key is empty, or longer than the page size allows.</exception>
     /// <exception cref="InvalidOperationException">
     /// The key is below the last one although <see cref="BulkLoadOptions.Sorted"/> was promised; it is repeated, and
-    /// <see cref="BulkLoadOptions.Duplicates"/> refuses that; another call is running; or the load has ended.
+    /// <see cref="BulkLoadOptions.Duplicates"/> refuses that; this thread has a write transaction open, for which the load would wait; another call
+    /// is running; or the load has ended.
     /// </exception>
     /// <exception cref="StorageFullException">There is not enough space for the entries.</exception>
     /// <exception cref="StorageAccessException">They could not be written.</exception>
+    /// <exception cref="CorruptionException">The temporary file, or a page that was written, has decayed since.</exception>
     /// <exception cref="StorageMemoryException">There is not enough memory.</exception>
     /// <exception cref="OperationCanceledException">The load was cancelled.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
@@ -77,7 +79,8 @@ public sealed class BulkLoad : IDisposable
         var ends = true;
         try
         {
-            _stop.ThrowIfCancellationRequested();
+            _calls.ThrowIfWriterHeldHere(nameof(Put));
+            _parts.Stop.Token.ThrowIfCancellationRequested();
             TreeLimits.CheckKey(_engine.PageSize, key);
             _taken++;
             _takenBytes += key.Length + value.Length;
@@ -96,6 +99,10 @@ public sealed class BulkLoad : IDisposable
         {
             throw new StorageMemoryException(NoMemory + e.Message, e);
         }
+        catch (OperationCanceledException) when (_engine.Closing.IsCancellationRequested)
+        {
+            throw Closed();
+        }
         finally
         {
             Exit(ends);
@@ -103,7 +110,7 @@ public sealed class BulkLoad : IDisposable
     }
 
     /// <summary>Stores the entries in the tree, and returns when they are durable and visible.</summary>
-    /// <param name="cancellationToken">Cancels the load. Once its last commit has begun, only the wait ends.</param>
+    /// <param name="cancellationToken">Cancels the load, until its last commit begins.</param>
     /// <exception cref="InvalidOperationException">
     /// A key is repeated, and <see cref="BulkLoadOptions.Duplicates"/> refuses that; the tree, which was new or empty, has been changed meanwhile;
     /// another call is running; or the load has ended.
@@ -115,8 +122,7 @@ public sealed class BulkLoad : IDisposable
         try
         {
             var call = new LongCall(
-                LongWork.Other, nameof(CompleteAsync), "The bulk load was cancelled.", " It was closed during a bulk load, which was not completed.",
-                NoMemory);
+                LongWork.Other, nameof(CompleteAsync), "The bulk load was cancelled.", ClosedDuringLoad, NoMemory);
             return await _calls.RunAsync(call, StoreAsync, cancellationToken).ConfigureAwait(false);
         }
         finally
@@ -140,13 +146,14 @@ public sealed class BulkLoad : IDisposable
 
     private async Task<BulkLoadReport> StoreAsync(CancellationToken stop)
     {
+        using var cancels = stop.UnsafeRegister(static source => ((CancellationTokenSource)source!).Cancel(), _parts.Stop);
         if (_parts.Sorter != null)
             StoreSorted(_parts.Sorter, stop);
         await _parts.Load.CompleteAsync(stop).ConfigureAwait(false);
         return new BulkLoadReport
         {
             EntriesTaken = _taken,
-            EntriesStored = _stored,
+            EntriesStored = _stored - _parts.Load.Passed,
             BytesTaken = _takenBytes,
             BytesSpilled = _parts.Sorter?.SpilledBytes ?? 0,
             IsAtomic = IsAtomic,
@@ -197,20 +204,22 @@ public sealed class BulkLoad : IDisposable
     private void Enter(string call)
     {
         var before = Interlocked.CompareExchange(ref _state, Busy, 0);
+        var isClosed = _engine.Closing.IsCancellationRequested;
+        if (before == 0 && !isClosed)
+            return;
         if (before == 0)
-        {
-            if (!_engine.Closing.IsCancellationRequested)
-                return;
             Exit(ends: true);
-            throw EndedErrors.Environment(_engine.Disk.Path, " It was closed during a bulk load, which was not completed.");
-        }
-
-        ObjectDisposedException.ThrowIf((before & Disposed) != 0, this);
+        if ((before & Disposed) != 0)
+            throw EndedErrors.BulkLoad();
+        if (isClosed)
+            throw Closed();
         throw new InvalidOperationException(
             (before & Ended) != 0
                 ? $"{call} was called after the bulk load of the tree '{_tree}' had ended. Begin another one."
                 : $"{call} was called while another thread used the bulk load of the tree '{_tree}'. One thread at a time may use it.");
     }
+
+    private ObjectDisposedException Closed() => EndedErrors.Environment(_engine.Disk.Path, ClosedDuringLoad);
 
     private void Exit(bool ends)
     {

@@ -75,6 +75,14 @@ internal sealed class LongCalls(OpenedEngine opened)
         }
     }
 
+    /// <summary>Refuses a call that would wait for a transaction of its own thread.</summary>
+    /// <exception cref="InvalidOperationException">The thread has a write transaction open, or is inside a group-commit operation.</exception>
+    public void ThrowIfWriterHeldHere(string call)
+    {
+        opened.Writing?.GroupCommit.ThrowIfInside(call);
+        opened.Writing?.Entrance.ThrowIfOwn(call);
+    }
+
     private void CountUnderWay(LongWork work, int change)
     {
         if (work == LongWork.Compaction)

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Voron.Format;
 using Voron.Loading;
 
 namespace Voron;
@@ -9,17 +10,23 @@ namespace Voron;
 /// the entries of the transactions so far, which are the first ones in key order. Loading again is right.
 /// </remarks>
 /// <param name="begin">Begins a write transaction.</param>
+/// <param name="stage">Uploads a value that is too long to be sorted.</param>
 /// <param name="name">The name of the tree.</param>
 /// <param name="duplicates">What happens to a key that the tree has already.</param>
-internal sealed class SlicedLoad(Func<WriteTransaction> begin, string name, DuplicateKeys duplicates) : OrderedLoad
+internal sealed class SlicedLoad(Func<WriteTransaction> begin, Func<byte[], StagedValue> stage, string name, DuplicateKeys duplicates) : OrderedLoad
 {
     private const int SliceBytes = 4 << 20;
 
     private readonly ArrayBufferWriter<byte> _bytes = new();
     private readonly List<(int KeyLength, int ValueLength)> _entries = [];
+    private readonly List<StagedValue> _staged = [];
+    private long _passed;
 
     /// <inheritdoc/>
     public override bool IsAtomic => false;
+
+    /// <inheritdoc/>
+    public override long Passed => _passed;
 
     /// <inheritdoc/>
     public override void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
@@ -28,13 +35,41 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, string name, Dupl
             Store();
         if (value.Length > SliceBytes)
         {
-            Store(key, value);
+            using var writing = begin();
+            Store(writing.CreateTree(name), key, value);
+            writing.Commit();
             return;
         }
 
         _bytes.Write(key);
         _bytes.Write(value);
         _entries.Add((key.Length, value.Length));
+    }
+
+    /// <inheritdoc/>
+    public override LargeExtentReference? TryStore(ReadOnlySpan<byte> value, int mostSorted)
+    {
+        if (value.Length <= mostSorted)
+            return null;
+        _staged.Add(stage(value.ToArray()));
+        return new LargeExtentReference { FirstPage = _staged.Count - 1, Length = value.Length };
+    }
+
+    /// <inheritdoc/>
+    public override void AddStored(ReadOnlySpan<byte> key, LargeExtentReference value)
+    {
+        Store();
+        using var staged = _staged[(int)value.FirstPage];
+        using var writing = begin();
+        var tree = writing.CreateTree(name);
+        if (duplicates != DuplicateKeys.LastWins && tree.Contains(key))
+        {
+            Pass(key);
+            return;
+        }
+
+        tree.Put(key, staged);
+        writing.Commit();
     }
 
     /// <inheritdoc/>
@@ -47,6 +82,8 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, string name, Dupl
 
     public override void Dispose()
     {
+        foreach (var value in _staged)
+            value.Dispose();
     }
 
     private void Store()
@@ -71,18 +108,18 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, string name, Dupl
         _entries.Clear();
     }
 
-    private void Store(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        using var writing = begin();
-        Store(writing.CreateTree(name), key, value);
-        writing.Commit();
-    }
-
     private void Store(WriteTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         if (duplicates == DuplicateKeys.LastWins)
             tree.Put(key, value);
-        else if (!tree.Insert(key, value) && duplicates == DuplicateKeys.Refuse)
+        else if (!tree.Insert(key, value))
+            Pass(key);
+    }
+
+    private void Pass(ReadOnlySpan<byte> key)
+    {
+        if (duplicates == DuplicateKeys.Refuse)
             throw LoadErrors.Duplicate(key, name);
+        _passed++;
     }
 }

@@ -10,18 +10,18 @@ public sealed partial class StorageEnvironment
     /// none, otherwise in key order, in transactions of some megabytes.
     /// </summary>
     /// <remarks><inheritdoc cref="BeginBulkLoadAsync" path="/remarks/node()"/></remarks>
-    /// <param name="tree">The name of the tree.</param>
+    /// <param name="name">The name of the tree.</param>
     /// <param name="entries">The entries. The sequence is read on a pool thread, with no lock held; an exception from it ends the load.</param>
     /// <param name="options">The options; null for the defaults.</param>
-    /// <param name="cancellationToken">Cancels the load. Once its last commit has begun, only the wait ends.</param>
+    /// <param name="cancellationToken">Cancels the load, until its last commit begins.</param>
     /// <inheritdoc cref="BulkLoad.Put"/>
     public ValueTask<BulkLoadReport> BulkLoadAsync(
-        string tree, IEnumerable<(ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Value)> entries, BulkLoadOptions? options = null,
+        string name, IEnumerable<(ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Value)> entries, BulkLoadOptions? options = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(entries);
         return BulkLoadAsync(
-            tree,
+            name,
             load =>
             {
                 foreach (var (key, value) in entries)
@@ -34,18 +34,18 @@ public sealed partial class StorageEnvironment
 
     /// <summary>As the other overload, for an asynchronous sequence.</summary>
     /// <remarks><inheritdoc cref="BeginBulkLoadAsync" path="/remarks/node()"/></remarks>
-    /// <param name="tree">The name of the tree.</param>
+    /// <param name="name">The name of the tree.</param>
     /// <param name="entries">The entries. An exception from the sequence ends the load. It is given the token.</param>
     /// <param name="options">The options; null for the defaults.</param>
-    /// <param name="cancellationToken">Cancels the load. Once its last commit has begun, only the wait ends.</param>
+    /// <param name="cancellationToken">Cancels the load, until its last commit begins.</param>
     /// <inheritdoc cref="BulkLoad.Put"/>
     public ValueTask<BulkLoadReport> BulkLoadAsync(
-        string tree, IAsyncEnumerable<(ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Value)> entries, BulkLoadOptions? options = null,
+        string name, IAsyncEnumerable<(ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Value)> entries, BulkLoadOptions? options = null,
         CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(entries);
         return BulkLoadAsync(
-            tree,
+            name,
             async load =>
             {
                 await foreach (var (key, value) in entries.WithCancellation(cancellationToken).ConfigureAwait(false))
@@ -62,37 +62,45 @@ public sealed partial class StorageEnvironment
     /// short commit makes a tree that was new or empty refer to those pages. A tree that has entries, is recorded in a feed or compressed is filled
     /// by transactions of some megabytes instead: what a crash or a failure leaves is the beginning in key order, and loading again is right.
     /// </remarks>
-    /// <param name="tree">The name of the tree.</param>
+    /// <param name="name">The name of the tree.</param>
     /// <param name="options">The options; null for the defaults.</param>
     /// <param name="cancellationToken">Cancels the load, from its beginning to its end.</param>
     /// <exception cref="ArgumentException">An option, or the name, is not valid.</exception>
     /// <exception cref="InvalidOperationException">
     /// The tree is of another kind, the environment is read-only, or the call was made inside a group-commit operation.
     /// </exception>
+    /// <exception cref="StorageFullException">There is no space for the first commit, which gives a new tree its id.</exception>
+    /// <exception cref="StorageAccessException">The directory for the temporary file cannot be used.</exception>
+    /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
+    /// <exception cref="EnvironmentPoisonedException">A write failed, now or earlier.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
-    public async ValueTask<BulkLoad> BeginBulkLoadAsync(string tree, BulkLoadOptions? options = null, CancellationToken cancellationToken = default)
+    public async ValueTask<BulkLoad> BeginBulkLoadAsync(string name, BulkLoadOptions? options = null, CancellationToken cancellationToken = default)
     {
         var writing = RequireWritable(nameof(BeginBulkLoadAsync));
-        var name = Encode(tree);
+        var encoded = Encode(name);
         options = Check(options);
-        var load = await TreeLoad.TryBeginAsync(_engine, writing.Staging, writing.Entrance, name, cancellationToken).ConfigureAwait(false)
-            ?? (OrderedLoad)new SlicedLoad(() => BeginWrite(), tree, options.Duplicates);
+        var load = await TreeLoad.TryBeginAsync(_engine, writing.Staging, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)
+            ?? (OrderedLoad)new SlicedLoad(() => BeginWrite(Timeout.InfiniteTimeSpan, cancellationToken), Stage, name, options.Duplicates);
+        var parts = new LoadParts(load, CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token));
         try
         {
-            var sorter = options.Sorted ? null : new LoadSorter(_engine, options, load, cancellationToken);
-            return new BulkLoad(_engine, _calls, tree, options, new LoadParts(load, sorter), cancellationToken);
+            if (!options.Sorted)
+                parts.Sorter = new LoadSorter(_engine, options, load, parts.Stop.Token);
+            return new BulkLoad(_engine, _calls, name, options, parts);
         }
         catch
         {
-            load.Dispose();
+            parts.Dispose();
             throw;
         }
+
+        StagedValue Stage(byte[] value) => StageAsync(new MemoryStream(value), cancellationToken).AsTask().GetAwaiter().GetResult();
     }
 
     private async ValueTask<BulkLoadReport> BulkLoadAsync(
-        string tree, Func<BulkLoad, Task> fill, BulkLoadOptions? options, CancellationToken cancellationToken)
+        string name, Func<BulkLoad, Task> fill, BulkLoadOptions? options, CancellationToken cancellationToken)
     {
-        using var load = await BeginBulkLoadAsync(tree, options, cancellationToken).ConfigureAwait(false);
+        using var load = await BeginBulkLoadAsync(name, options, cancellationToken).ConfigureAwait(false);
         await Task.Run(() => fill(load), cancellationToken).ConfigureAwait(false);
         return await load.CompleteAsync(cancellationToken).ConfigureAwait(false);
     }
