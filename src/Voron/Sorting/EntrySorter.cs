@@ -12,6 +12,7 @@ namespace Voron.Sorting;
 ///   SortedEntries ◀── merge of the runs and of the chunks of the last generation
 /// </code>
 /// 1. Chunks and runs have each key once, and are merged in order of arrival, adjacent ones only. So the rule for duplicates holds across them.
+///    Where all entries are kept, those of a key are in order of arrival.
 /// 2. Entries that arrive in key order are not sorted: their chunks form one stream, and their generations one run.
 /// 3. The spill file has no name, and its space is allocated before it is written. Nothing is left of it, however the process ends.
 /// 4. Blocks of the spill file are believed only with the right checksum, and runs only with the right number of entries.

@@ -11,7 +11,7 @@ namespace Voron.Sorting;
 /// <remarks>
 /// <code>
 ///   entries in order of arrival ─▶ | heads, for the sort |  ◀─ items, the newest first       while it is filled
-///   entries in key order, each key once | unused                                             when it is sorted
+///   entries in key order, each key once unless all are kept | unused                         when it is sorted
 /// </code>
 /// An entry is the lengths of its key and its value, 4 bytes each, the key, and the value. Sorted entries are copied into another piece of memory, so
 /// that a merge reads each chunk from its beginning to its end. Entries that arrive in key order are left where they are.
@@ -153,12 +153,13 @@ internal sealed unsafe class SortChunk : OfferedWork, IDisposable
     private void CopyTo(byte* target, ReadOnlySpan<SortItem> items, ReadOnlySpan<ulong> heads)
     {
         var rule = _context.Options.Duplicates;
+        var keepsAll = rule == null;
         var (used, last, count) = (0, 0, 0);
         for (var i = 0; i < items.Length; i++)
         {
             if (i + EntriesAhead < items.Length)
                 Prefetch(items[i + EntriesAhead]);
-            if (i > 0 && heads[i] == heads[i - 1] && KeyOf(items[i]).SequenceEqual(KeyOf(items[i - 1])))
+            if (!keepsAll && i > 0 && heads[i] == heads[i - 1] && KeyOf(items[i]).SequenceEqual(KeyOf(items[i - 1])))
             {
                 if (rule == DuplicateKeys.Refuse)
                     throw new DuplicateEntryException(KeyOf(items[i]).ToArray());

@@ -11,8 +11,8 @@ internal sealed record SortOptions
     /// <summary>The bytes of native memory that the sort uses at most, for everything; a smaller number counts as the minimum.</summary>
     public long MemoryBytes { get; init; } = 64 << 20;
 
-    /// <summary>Which of several entries with the same key is kept.</summary>
-    public DuplicateKeys Duplicates { get; init; }
+    /// <summary>Which of several entries with the same key is kept; null to keep all, in order of arrival.</summary>
+    public DuplicateKeys? Duplicates { get; init; } = DuplicateKeys.LastWins;
 
     /// <summary>Ends the sort: the next call, and work that is under way on other threads, then throws.</summary>
     public CancellationToken Cancellation { get; init; }

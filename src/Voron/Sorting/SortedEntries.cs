@@ -9,7 +9,7 @@ internal sealed unsafe class SortedEntries(SortContext context, StreamMerger mer
     /// <summary>The current value, valid as long as the key.</summary>
     public ReadOnlySpan<byte> Value => new(merger.Current.Value, merger.Current.ValueLength);
 
-    /// <summary>The number of entries so far, each key once.</summary>
+    /// <summary>The number of entries so far.</summary>
     public long Count { get; private set; }
 
     /// <summary>Moves to the first entry, or to the next one in key order. Returns false after the last one.</summary>

@@ -1,6 +1,6 @@
 namespace Voron.Sorting;
 
-/// <summary>Entries in key order, each key once. Read by one thread at a time.</summary>
+/// <summary>Entries in key order, each key once unless all are kept. Read by one thread at a time.</summary>
 internal abstract unsafe class SortedStream : IDisposable
 {
     /// <summary>The current key, until the next move.</summary>

@@ -3,11 +3,11 @@ using Voron.Testing;
 
 namespace Voron.Sorting;
 
-/// <summary>Merges streams into one in key order, each key once.</summary>
+/// <summary>Merges streams into one in key order, each key once unless all entries are kept.</summary>
 /// <remarks>
 /// A tree of losers: each inner node has the stream that lost the match there, so that after a move of the winner, only the matches on its way to the
 /// root are played again. Nearly all of them compare two numbers, the heads of the keys after the prefix that all keys share. Of several entries with
-/// the same key, the one that the rule keeps wins; the others follow it immediately, and are skipped.
+/// the same key, the one that the rule keeps wins; the others follow it immediately, and are skipped. If all are kept, the earlier one wins.
 /// </remarks>
 internal sealed unsafe class StreamMerger : IDisposable
 {
@@ -16,6 +16,7 @@ internal sealed unsafe class StreamMerger : IDisposable
     private readonly ulong[] _heads;
     private readonly int[] _losers;
     private readonly bool _lastWins;
+    private readonly bool _keepsAll;
     private readonly int _prefix;
     private byte* _key;
     private int _keyLength = -1;
@@ -28,6 +29,7 @@ internal sealed unsafe class StreamMerger : IDisposable
     public StreamMerger(SortContext context, IEnumerable<SortedStream> streams)
     {
         _context = context;
+        _keepsAll = context.Options.Duplicates == null;
         _lastWins = context.Options.Duplicates == DuplicateKeys.LastWins && !PlantedFault.PreferEarlierRun;
         var opened = new List<SortedStream>();
         try
@@ -78,7 +80,7 @@ internal sealed unsafe class StreamMerger : IDisposable
             if (_streams[_winner].IsOver)
                 return false;
         }
-        while (_heads[_winner] == _head && IsDuplicate());
+        while (_heads[_winner] == _head && !_keepsAll && IsDuplicate());
 
         Keep();
         return true;

@@ -4,7 +4,7 @@ using Voron.Sorting;
 namespace Voron.Simulation.Sorting;
 
 /// <summary>What a sort must return: a sorted dictionary of the entries that were added.</summary>
-internal sealed class SortModel(DuplicateKeys rule)
+internal sealed class SortModel(DuplicateKeys? rule)
 {
     private readonly SortedDictionary<byte[], byte[]> _entries = new(new ByBytes());
 

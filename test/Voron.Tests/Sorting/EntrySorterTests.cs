@@ -162,6 +162,38 @@ public sealed class EntrySorterTests
     }
 
     [Fact]
+    public void All_entries_of_a_key_are_kept_in_order_of_arrival()
+    {
+        using var place = new SortPlace(new SortOptions { MemoryBytes = MinMemory, Duplicates = null });
+        const int Keys = 500;
+        const int Rounds = 90;
+        var value = new byte[250];
+        for (byte round = 0; round < Rounds; round++)
+        {
+            value.AsSpan().Fill(round);
+            for (var key = 0; key < Keys; key++)
+                place.Sorter.Add(BitConverter.GetBytes(key * 7919 % Keys), value);
+        }
+
+        place.Sorter.SpilledBytes.Should().BeGreaterThan(0);
+        var entries = place.Sorter.Complete();
+        byte[] last = [];
+        for (var i = 0; entries.MoveNext(); i++)
+        {
+            if (i % Rounds == 0)
+                last.AsSpan().SequenceCompareTo(entries.Key).Should().BeNegative();
+            else if (!entries.Key.SequenceEqual(last))
+                Assert.Fail($"entry {i} has another key than the one before it");
+            last = entries.Key.ToArray();
+            if (entries.Value.ContainsAnyExcept((byte)(i % Rounds)))
+                Assert.Fail($"entry {i} is not that of round {i % Rounds}");
+        }
+
+        entries.Count.Should().Be(Keys * Rounds);
+        place.DisposeAndCheck();
+    }
+
+    [Fact]
     public void Nothing_is_added_after_the_end_and_nothing_read_after_the_disposal()
     {
         using var place = new SortPlace(new SortOptions { MemoryBytes = MinMemory });
