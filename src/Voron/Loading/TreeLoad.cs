@@ -6,22 +6,13 @@ using Voron.Trees;
 
 namespace Voron.Loading;
 
-/// <summary>Builds a plain tree in reserved pages, and makes it the content of a new or empty tree by one short commit.</summary>
-/// <remarks>
-/// <code>
-///   entries in key order ─▶ private pages ─▶ written, synced ─▶ adopted by a commit
-/// </code>
-/// The pages are durable before the record of that commit names their ranges, so it needs neither their bytes nor their checksums, and a recovery
-/// reads none of them. Until the commit, nothing on disk refers to the pages. Used by one thread at a time.
-/// </remarks>
+/// <summary>Builds a plain tree in private pages, and makes it the content of a new or empty tree by one short commit.</summary>
 internal sealed class TreeLoad : OrderedLoad
 {
-    private readonly ReadingEngine _engine;
-    private readonly StagingArea _area;
     private readonly WriterEntrance _entrance;
     private readonly byte[] _name;
     private readonly bool _isNew;
-    private readonly LoadSpace _space;
+    private readonly PrivateTrees _trees;
     private readonly PrivatePages _pages;
     private readonly TreeState _state;
 
@@ -30,16 +21,13 @@ internal sealed class TreeLoad : OrderedLoad
 
     private ulong[] _checksums = [];
 
-    private TreeLoad(
-        ReadingEngine engine, StagingArea area, WriterEntrance entrance, byte[] name, in LoadTarget target, CancellationToken stop)
+    private TreeLoad(StagingArea area, WriterEntrance entrance, byte[] name, in LoadTarget target, CancellationToken stop)
     {
-        _engine = engine;
-        _area = area;
         _entrance = entrance;
         _name = name;
         _isNew = target.IsNew;
-        _space = new LoadSpace(area, stop);
-        _pages = new PrivatePages(engine, _space);
+        _trees = new PrivateTrees(area, stop);
+        _pages = _trees.Pages;
         _state = new TreeState(target.Header);
     }
 
@@ -47,7 +35,6 @@ internal sealed class TreeLoad : OrderedLoad
     public override bool IsAtomic => true;
 
     /// <summary>Begins a load into a tree that does not exist, or is empty.</summary>
-    /// <param name="engine">The environment.</param>
     /// <param name="area">Reserves pages.</param>
     /// <param name="entrance">Gives the writer to the short transactions of the load.</param>
     /// <param name="name">The name of the tree in UTF-8.</param>
@@ -55,11 +42,11 @@ internal sealed class TreeLoad : OrderedLoad
     /// <returns>The load; null if the tree has entries, or if its changes are recorded or its values compressed.</returns>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
     public static async ValueTask<TreeLoad?> TryBeginAsync(
-        ReadingEngine engine, StagingArea area, WriterEntrance entrance, byte[] name, CancellationToken stop)
+        StagingArea area, WriterEntrance entrance, byte[] name, CancellationToken stop)
     {
         var target = default(LoadTarget);
         await RunAsync(entrance, body => body.FindLoadTarget(name, out target), stop).ConfigureAwait(false);
-        return target.CanAdopt ? new TreeLoad(engine, area, entrance, name, target, stop) : null;
+        return target.CanAdopt ? new TreeLoad(area, entrance, name, target, stop) : null;
     }
 
     /// <inheritdoc/>
@@ -78,10 +65,10 @@ internal sealed class TreeLoad : OrderedLoad
     /// <inheritdoc/>
     public override LargeExtentReference? TryStore(ReadOnlySpan<byte> value, int mostSorted)
     {
-        if (value.Length < _engine.Options.LargeValueBytes && value.Length <= mostSorted)
+        if (value.Length < _trees.Engine.Options.LargeValueBytes && value.Length <= mostSorted)
             return null;
         _stored.EnsureCapacity(_stored.Count + 1);
-        var first = _space.AllocateExtent(LargeValues.PageCount(_pages.PageSize, value.Length));
+        var first = _trees.Space.AllocateExtent(LargeValues.PageCount(_pages.PageSize, value.Length));
         var chunks = (int)LargeValues.ChunkCount(value.Length);
         if (_checksums.Length < chunks)
             _checksums = new ulong[chunks];
@@ -90,7 +77,7 @@ internal sealed class TreeLoad : OrderedLoad
         for (var chunk = 0; chunk < chunks; chunk++)
         {
             var rest = value[(chunk * LargeValues.ChunkBytes)..];
-            _checksums[chunk] = _area.File.WriteChunk(first, chunk, rest[..Math.Min(rest.Length, LargeValues.ChunkBytes)]);
+            _checksums[chunk] = _trees.Area.File.WriteChunk(first, chunk, rest[..Math.Min(rest.Length, LargeValues.ChunkBytes)]);
         }
 
         var reference = ValueExtents.Describe(_pages, first, value.Length, _checksums.AsSpan(0, chunks), _state.Root);
@@ -112,10 +99,8 @@ internal sealed class TreeLoad : OrderedLoad
     public override async ValueTask CompleteAsync(CancellationToken stop)
     {
         FreeUnused();
-        _pages.WriteAll();
-        await _area.Sync.RunAsync().ConfigureAwait(false);
+        await _trees.MakeDurableAsync().ConfigureAwait(false);
         stop.ThrowIfCancellationRequested();
-        var ranges = _space.UsedRanges();
         var isAdopted = false;
         await RunAsync(
             _entrance,
@@ -123,25 +108,20 @@ internal sealed class TreeLoad : OrderedLoad
             {
                 if (!body.TryAdopt(_name, _state.ToHeader(), _isNew))
                     return false;
-                foreach (var (first, pages) in ranges)
-                    body.WritePages.TakeLoaded(first, pages);
+                _trees.TakePages(body);
                 return isAdopted = true;
             },
             stop).ConfigureAwait(false);
         if (!isAdopted)
         {
             throw new InvalidOperationException(
-                $"The tree '{Catalog.Decode(_name)}' of '{_engine.Disk.Path}' has been changed while entries were loaded into it, so nothing was " +
+                $"The tree '{Catalog.Decode(_name)}' of '{_trees.Engine.Disk.Path}' has been changed while entries were loaded into it, so nothing was " +
                 "loaded. Load again: entries are then added to those that the tree has.");
         }
     }
 
     /// <summary>Frees the memory and, unless the load is complete, the pages.</summary>
-    public override void Dispose()
-    {
-        _space.Release();
-        _pages.Dispose();
-    }
+    public override void Dispose() => _trees.Dispose();
 
     // The values of entries that lost against others with the same key.
     private void FreeUnused()

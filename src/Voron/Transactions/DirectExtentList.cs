@@ -10,6 +10,9 @@ namespace Voron.Transactions;
 internal readonly record struct TransactionExtent(long FirstPage, uint Pages, DirectExtent Value, int FreedAtStamp, bool IsDurable = false)
 {
     public bool IsFreed => FreedAtStamp >= 0;
+
+    /// <summary>True for pages of a bulk load, which are trees and values, each freed on its own.</summary>
+    public bool IsLoaded => Value.Length == 0;
 }
 
 /// <summary>
@@ -53,6 +56,12 @@ internal sealed class DirectExtentList
     {
         // Ensured first, so that nothing is noted if there is no memory for it.
         _extents.EnsureCapacity(_extents.Count + 1);
+        if (extent.IsLoaded)
+        {
+            _extents.Add(extent);
+            return;
+        }
+
         Debug.Assert(_inUse?.ContainsKey(extent.FirstPage) != true, "No two extents in use may begin at the same page.");
         (_inUse ??= [])[extent.FirstPage] = _extents.Count;
         _extents.Add(extent);
@@ -93,7 +102,7 @@ internal sealed class DirectExtentList
         for (var index = _extents.Count - 1; index >= count; index--)
         {
             if (!_extents[index].IsFreed)
-                _inUse!.Remove(_extents[index].FirstPage);
+                _inUse?.Remove(_extents[index].FirstPage);
         }
 
         while (_freed.Count > 0 && _extents[_freed[^1]].FreedAtStamp >= stamp)

@@ -36,15 +36,11 @@ internal sealed unsafe class TransactionRecordBuilder
         {
             var record = new RecordBuilder(buffer, RecordKind.Transaction, _engine.Format.Version);
             _freed.Clear();
+            AddDirect(ref record, writePages, isLoaded: true);
             foreach (var change in writePages.FinalVersions())
                 AddChange(ref record, writePages, (VersionNode*)change.Node);
             AddFreed(ref record);
-            foreach (var extent in writePages.DirectExtents)
-            {
-                if (!extent.IsFreed)
-                    record.AddDirect(extent.FirstPage, extent.Pages, extent.Value);
-            }
-
+            AddDirect(ref record, writePages, isLoaded: false);
             _directPages.AddTo(ref record);
             if (!ShouldCompress)
                 return record.Finish(writePages.State, null);
@@ -60,6 +56,16 @@ internal sealed unsafe class TransactionRecordBuilder
                 _journal.Return(compressed);
             _journal.Return(buffer);
             throw;
+        }
+    }
+
+    // Loaded pages come first: the transaction may have changed them since, and a replay must apply the changes to them. Values never change.
+    private static void AddDirect(ref RecordBuilder record, CopyOnWritePages writePages, bool isLoaded)
+    {
+        foreach (var extent in writePages.DirectExtents)
+        {
+            if (!extent.IsFreed && extent.IsLoaded == isLoaded)
+                record.AddDirect(extent.FirstPage, extent.Pages, extent.Value);
         }
     }
 

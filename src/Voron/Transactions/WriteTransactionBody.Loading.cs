@@ -37,7 +37,7 @@ internal sealed partial class WriteTransactionBody
                 return Trees.Catalog.Create(WritePages, Catalog, name, loaded);
             var state = tree.SettledState();
             var now = state.ToHeader();
-            if ((now.TreeId != loaded.TreeId || now is not { Kind: TreeKind.Plain, RootPage: 0, Flags: 0 }) && !PlantedFault.AdoptChanged)
+            if ((now.TreeId != loaded.TreeId || now.Kind != loaded.Kind || now is not { RootPage: 0, Flags: 0 }) && !PlantedFault.AdoptChanged)
                 return false;
             tree.BeforeChange();
             state.Load(loaded);

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.Logging;
 using Voron.Feeds;
+using Voron.Loading;
 using Voron.Primitives;
 
 namespace Voron;
@@ -17,6 +18,14 @@ public sealed partial class StorageEnvironment
 
     /// <summary>Returns a task that completes with the next transaction that becomes durable after this call.</summary>
     internal Task NextDurableCommit() => _engine.MadeDurable.Arm();
+
+    /// <inheritdoc cref="StorageOptions.BulkLoadMemoryBytes"/>
+    internal long BulkLoadMemoryBytes => _engine.Options.BulkLoadMemoryBytes;
+
+    /// <summary>Begins trees that a transaction can adopt.</summary>
+    /// <param name="call">The name of the public method that needs them.</param>
+    /// <param name="stop">Cancels the waits for the writer.</param>
+    internal PrivateTrees CreatePrivateTrees(string call, CancellationToken stop) => new(RequireWritable(call).Staging, stop);
 
     /// <exception cref="EnvironmentPoisonedException">A write has failed.</exception>
     internal void ThrowIfPoisoned() => _engine.Poison.ThrowIfPoisoned();

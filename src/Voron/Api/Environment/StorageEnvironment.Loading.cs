@@ -79,7 +79,7 @@ public sealed partial class StorageEnvironment
         var writing = RequireWritable(nameof(BeginBulkLoadAsync));
         var encoded = Encode(name);
         options = Check(options);
-        var load = await TreeLoad.TryBeginAsync(_engine, writing.Staging, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)
+        var load = await TreeLoad.TryBeginAsync(writing.Staging, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)
             ?? (OrderedLoad)new SlicedLoad(() => BeginWrite(Timeout.InfiniteTimeSpan, cancellationToken), Stage, name, options.Duplicates);
         var parts = new LoadParts(load, CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token));
         try

@@ -1,5 +1,6 @@
 using Voron.Dropping;
 using Voron.Format;
+using Voron.Loading;
 using Voron.Recording;
 using Voron.Transactions;
 using Voron.Trees;
@@ -65,6 +66,30 @@ public readonly partial struct WriteTransaction
         }
 
         return null;
+    }
+
+    /// <summary>Begins to build a system tree, which exists, among private trees; null if it has entries, is recorded or compressed.</summary>
+    /// <inheritdoc cref="IndexLoad(PrivateTrees, byte[], in LoadTarget, int, long, CancellationToken)"/>
+    internal IndexLoad? TryBeginLoad(PrivateTrees trees, byte[] name, int idBytes, long memoryBytes, CancellationToken stop)
+    {
+        var target = new LoadTarget(Body.OpenTree(name)!.SettledState().ToHeader(), IsNew: false);
+        return target.CanAdopt ? new IndexLoad(trees, name, target, idBytes, memoryBytes, stop) : null;
+    }
+
+    /// <summary>Gives empty system trees the content that was built for them.</summary>
+    /// <param name="trees">The private trees.</param>
+    /// <param name="loads">Those that belong to the system trees. All are adopted.</param>
+    /// <returns>False if one of the system trees has changed since; then the transaction must be rolled back.</returns>
+    internal bool TryAdopt(PrivateTrees trees, IReadOnlyList<IndexLoad> loads)
+    {
+        foreach (var load in loads)
+        {
+            if (!load.TryAdopt(Body))
+                return false;
+        }
+
+        trees.TakePages(Body);
+        return true;
     }
 
     /// <inheritdoc cref="ILayersAbove.LayerObject"/>
