@@ -85,7 +85,7 @@ internal static class LayerRules
                 "Flushing", "Staging",
                 "Loading", "Maintenance", "Diagnostics", "Opening", "Compaction", "Dropping", "Dictionaries", "Backup",
             ]),
-            ("Tables", ["Trees", Api]),
+            ("Tables", ["Trees", "Loading", Api]),
             ("Feeds", ["Trees", "Recording", Api, "Tables"]),
             ("Salvaging",
             [
@@ -112,7 +112,8 @@ internal static class LayerRules
     /// </summary>
     private static readonly string[] KnownAbove =
     [
-        "BackgroundRun", "ChangeRecord", "Checksum", "FeedKeys", "IEntryListener", "KeyText", "SourceRecord", "SystemTree", "TreeRecording",
+        "BackgroundRun", "ChangeRecord", "Checksum", "FeedKeys", "IEntryListener", "IndexLoad", "KeyText", "PrivateTrees", "SourceRecord", "SystemTree",
+        "TreeRecording",
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

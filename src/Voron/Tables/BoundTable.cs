@@ -55,6 +55,9 @@ internal sealed class BoundTable
     /// <summary>True if written rows get expiry times.</summary>
     public bool WritesExpiry => Functions.ExpirySlot is >= 0 and var slot && _indexes[slot].State is IndexState.Ready or IndexState.Building;
 
+    /// <summary>Receives the changed rows for a build of indexes; null if there is none, or in a read transaction.</summary>
+    public RowChanges? Changes { get; private set; }
+
     /// <summary>The row that is being written.</summary>
     public RowBuffer Buffer { get; } = new();
 
@@ -175,7 +178,35 @@ internal sealed class BoundTable
     public void WantOldKeys(long rowId)
     {
         for (var slot = 0; slot < _indexes.Length; slot++)
-            OldKeys.Want(slot, _indexes[slot].Schema?.Covers(rowId) == true);
+            OldKeys.Want(slot, _indexes[slot].Schema?.Covers(rowId) == true || Changes?.Wants(_indexes[slot].Schema) == true);
+    }
+
+    /// <summary>Notes a changed row, whose old keys have been computed, for a build of indexes.</summary>
+    /// <param name="rowId">The row.</param>
+    /// <param name="isNew">True if it has no old keys.</param>
+    public void NoteChange(long rowId, bool isNew)
+    {
+        if (Changes?.Note(rowId) == true)
+            Changes.Keep(rowId, isNew ? [] : CopyOldKeys(Changes));
+    }
+
+    /// <summary>Copies the old keys in the indexes that are built.</summary>
+    public List<(int Index, byte[] Key)> CopyOldKeys(RowChanges changes)
+    {
+        var copies = new List<(int, byte[])>();
+        for (var slot = 0; slot < _indexes.Length; slot++)
+        {
+            var (index, keys) = (_indexes[slot], OldKeys[slot]);
+            if (changes.Find(index.Schema) is not (>= 0 and var place))
+                continue;
+            for (var i = 0; i < keys.Count; i++)
+            {
+                if (index.Contains(keys, i))
+                    copies.Add((place, keys[i].ToArray()));
+            }
+        }
+
+        return copies;
     }
 
     /// <summary>Requests the new keys of a row in the indexes that writers maintain.</summary>
@@ -357,6 +388,7 @@ internal sealed class BoundTable
             _indexes[slot] = Open(binding.Schema, binding.Slots[slot], binding.TreeNames[slot]);
         Now = binding.HidesExpired ? _trees.Now : RowExpiry.Never;
         (Functions, Binding) = (functions, binding);
+        Changes = binding.IsBuilding && _trees.CanWrite ? KnownTables.Of(_trees.Writing).Building.GetValueOrDefault(binding.Schema.Id) : null;
         _schemaChanges = _schemas.ChangeCount;
         _rollbacks = _rows.RollbackCount;
     }
@@ -389,4 +421,10 @@ internal sealed class BoundTable
 internal readonly record struct OpenIndex(IndexSchema? Schema, Tree Entries, IdTree Ids)
 {
     public IndexState State => Schema?.State ?? IndexState.Absent;
+
+    /// <summary>
+    /// Returns whether the index contains a key of a row: a unique one leaves out keys that contain a null. The primary key contains all keys,
+    /// whatever its codec writes.
+    /// </summary>
+    public bool Contains(IndexKeyList keys, int key) => !Schema!.IsUnique || !keys.HasNull(key) || Schema.Id == IndexSchema.PrimaryKey;
 }

@@ -1,6 +1,6 @@
 namespace Voron.Tables;
 
-/// <summary>How long a step of <see cref="TableEvolution.EvolveAsync"/> keeps other writers waiting.</summary>
+/// <summary>How long <see cref="TableEvolution.EvolveAsync"/> keeps other writers waiting at a time, and the memory that it takes.</summary>
 /// <remarks>
 /// Each step is a separate transaction, so smaller steps cost more commits. A step ends at the first limit that it reaches, but reads at least
 /// one row.
@@ -9,6 +9,10 @@ public sealed record EvolveOptions
 {
     private readonly TimeSpan _maxHold = TimeSpan.FromMilliseconds(2);
     private readonly long _maxBytes = 16 << 20;
+    private readonly long? _memoryBytes;
+
+    /// <summary>The number of rows from which on keys are sorted before they are added to an index. Fewer rows are a few steps.</summary>
+    internal long FewestSortedRows { get; init; } = 10_000;
 
     /// <summary>The time for which a step holds the writer: 2 ms unless set.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The time is not positive, or longer than a minute.</exception>
@@ -32,6 +36,22 @@ public sealed record EvolveOptions
         {
             ArgumentOutOfRangeException.ThrowIfNegativeOrZero(value);
             _maxBytes = value;
+        }
+    }
+
+    /// <summary>
+    /// The memory for sorting keys, in bytes: at least 1 MiB. Keys beyond it go to a temporary file, which vanishes with the call, or with the
+    /// process. Null, the default, for a quarter of <see cref="StorageOptions.MemoryLimitBytes"/>, of which this memory is not part.
+    /// </summary>
+    /// <exception cref="ArgumentOutOfRangeException">The number is less than 1 MiB.</exception>
+    public long? MemoryBytes
+    {
+        get => _memoryBytes;
+        init
+        {
+            if (value is { } bytes)
+                ArgumentOutOfRangeException.ThrowIfLessThan(bytes, BulkLoadOptions.MinMemoryBytes, nameof(value));
+            _memoryBytes = value;
         }
     }
 }

@@ -14,6 +14,59 @@ namespace Voron.Tables;
 /// </remarks>
 internal static class IndexBuilder
 {
+    /// <summary>Opens a table whose indexes are being built.</summary>
+    /// <exception cref="SchemaMismatchException">The table has been dropped or changed.</exception>
+    public static BoundTable Open(SystemTreeAccess trees, TableFunctions functions)
+    {
+        var bound = BoundTable.Open(trees, functions)
+            ?? throw new SchemaMismatchException(functions.Name, $"The table '{functions.Name}' was dropped while its indexes were being built.");
+        if (bound.Binding.Refusal is { } refusal)
+            throw new SchemaMismatchException(functions.Name, $"Another program has changed the table while its indexes were being built. {refusal}");
+        return bound;
+    }
+
+    /// <summary>Adds the keys of a row to indexes that cover it, unless it does not exist.</summary>
+    /// <param name="bound">The table.</param>
+    /// <param name="indexes">The indexes, which are being built.</param>
+    /// <param name="rowId">The row.</param>
+    public static void AddRow(BoundTable bound, List<IndexSchema> indexes, long rowId)
+    {
+        do
+        {
+            if (!RowLookup.TryGet(bound, rowId, out var row))
+                return;
+            WantKeys(bound, indexes);
+            ReadKeys(bound, rowId, bound.Copy(row));
+        }
+        while (RowEditor.DeleteExpired(bound, bound.OldKeys, givenId: -1));
+        foreach (var index in indexes)
+            AddKeys(bound, index, rowId);
+    }
+
+    /// <summary>Moves the cursor of indexes, and returns the names of those that became ready.</summary>
+    /// <param name="bound">The table.</param>
+    /// <param name="together">The indexes.</param>
+    /// <param name="cursor">The first row whose keys have not been added.</param>
+    /// <param name="moved">The number of row ids passed.</param>
+    public static List<string> Move(BoundTable bound, List<IndexSchema> together, long cursor, long moved)
+    {
+        var (schema, ready) = (bound.Schema, new List<string>());
+        foreach (var index in schema.Indexes.Where(index => index.State == IndexState.Building && together.Exists(built => built.Id == index.Id)))
+        {
+            var isReady = cursor >= index.Limit || (PlantedFault.ReadyBeforeLastSlice && cursor + moved >= index.Limit);
+            if (isReady)
+                ready.Add(index.Name);
+            schema = schema.With(isReady
+                ? index with { State = IndexState.Ready, Cursor = 0, Limit = 0 }
+                : index with { Cursor = PlantedFault.MoveCursorAlone && moved > 1 ? cursor - 1 : cursor });
+        }
+
+        if (schema.Indexes.All(index => index.State == IndexState.Ready))
+            bound.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
+        bound.Save(schema);
+        return ready;
+    }
+
     /// <summary>Runs one step in a transaction.</summary>
     /// <param name="bound">The table, open in the transaction.</param>
     /// <param name="options">The limits of a step.</param>
@@ -87,7 +140,7 @@ internal static class IndexBuilder
     private static void WantKeys(BoundTable bound, List<IndexSchema> together)
     {
         for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
-            bound.OldKeys.Want(slot, together.Contains(bound.Binding.Slots[slot]!));
+            bound.OldKeys.Want(slot, together.Exists(index => index.Id == bound.Binding.Slots[slot]?.Id));
     }
 
     private static void ReadKeys(BoundTable bound, long rowId, ReadOnlySpan<byte> row)
@@ -122,25 +175,6 @@ internal static class IndexBuilder
         }
     }
 
-    // Returns the names of the indexes that became ready.
-    private static List<string> Move(BoundTable bound, List<IndexSchema> together, long cursor, long moved)
-    {
-        var (schema, ready) = (bound.Schema, new List<string>());
-        foreach (var index in schema.Indexes.Where(index => index.State == IndexState.Building && together.Exists(built => built.Id == index.Id)))
-        {
-            var isReady = cursor >= index.Limit || (PlantedFault.ReadyBeforeLastSlice && cursor + moved >= index.Limit);
-            if (isReady)
-                ready.Add(index.Name);
-            schema = schema.With(isReady
-                ? index with { State = IndexState.Ready, Cursor = 0, Limit = 0 }
-                : index with { Cursor = PlantedFault.MoveCursorAlone && moved > 1 ? cursor - 1 : cursor });
-        }
-
-        if (schema.Indexes.All(index => index.State == IndexState.Ready))
-            bound.SchemasToWrite.Delete(SchemaKeys.Before(schema.Id));
-        bound.Save(schema);
-        return ready;
-    }
 }
 
 /// <summary>A step of an <see cref="IndexBuilder"/>.</summary>

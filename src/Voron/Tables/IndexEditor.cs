@@ -20,7 +20,7 @@ internal static class IndexEditor
             return;
         }
 
-        if (!IsConstrained(index, keys, key))
+        if (!index.Contains(keys, key))
             return;
         var entries = new WriteTree(index.Entries);
         if (index.State == IndexState.Building && RowLookup.TryFindId(bound, index.Entries, keys[key], out var other) && other != rowId)
@@ -39,32 +39,23 @@ internal static class IndexEditor
         index.Entries.NoteEntry(keys[key], rowId, wasThere: false);
     }
 
-    /// <summary>Removes a key of a row.</summary>
+    /// <summary>Removes a key of a row from an index that contains it.</summary>
     /// <param name="index">The index.</param>
-    /// <param name="keys">The keys of the row.</param>
-    /// <param name="key">The position of the key in the list.</param>
+    /// <param name="key">The key.</param>
     /// <param name="rowId">The row.</param>
     /// <param name="isExpired">True if the row is expired, so no query has returned it.</param>
-    public static void Remove(OpenIndex index, IndexKeyList keys, int key, long rowId, bool isExpired)
+    public static void Remove(OpenIndex index, ReadOnlySpan<byte> key, long rowId, bool isExpired)
     {
         if (!index.Schema!.IsUnique)
         {
-            new WriteIdTree(index.Ids).Remove(keys[key], index.Schema.FirstId + rowId);
-            index.Ids.NoteEntry(keys[key], index.Schema.FirstId + rowId, wasThere: !isExpired);
+            new WriteIdTree(index.Ids).Remove(key, index.Schema.FirstId + rowId);
+            index.Ids.NoteEntry(key, index.Schema.FirstId + rowId, wasThere: !isExpired);
             return;
         }
 
         // In an index that is being built, the entry may belong to another row with the same key.
         Span<byte> value = stackalloc byte[RowIdBytes.Bytes];
-        if (!IsConstrained(index, keys, key))
-            return;
-        new WriteTree(index.Entries).DeleteIf(keys[key], RowIdBytes.Write(rowId, value));
-        index.Entries.NoteEntry(keys[key], rowId, wasThere: !isExpired);
+        new WriteTree(index.Entries).DeleteIf(key, RowIdBytes.Write(rowId, value));
+        index.Entries.NoteEntry(key, rowId, wasThere: !isExpired);
     }
-
-    /// <summary>
-    /// Returns whether a unique index contains a key: it leaves out keys that contain a null. The primary key contains all keys, whatever its
-    /// codec writes.
-    /// </summary>
-    public static bool IsConstrained(OpenIndex index, IndexKeyList keys, int key) => !keys.HasNull(key) || index.Schema!.Id == IndexSchema.PrimaryKey;
 }

@@ -109,7 +109,7 @@ internal static class IndexSpotCheck
             var (index, keys) = (bound.IndexOf(slot), bound.OldKeys[slot]);
             for (var i = 0; index.State == IndexState.Ready && i < keys.Count; i++)
             {
-                if (index.Schema!.IsUnique && !IndexEditor.IsConstrained(index, keys, i))
+                if (!index.Contains(keys, i))
                     continue;
                 if (!Has(index, keys[i], rowId, out _))
                     throw IndexMismatchException.Of(bound, slot, rowId, keys[i], FindKey(index, rowId));

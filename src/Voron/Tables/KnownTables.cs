@@ -5,8 +5,8 @@ using Voron.Testing;
 namespace Voron.Tables;
 
 /// <summary>
-/// What an environment remembers of the tables that the program has opened to write, until it is closed: which of them have expiring rows, and
-/// which of their indexes have been compared with their functions.
+/// What an environment remembers of the tables that the program has opened to write, until it is closed: which of them have expiring rows, which
+/// of their indexes have been compared with their functions, and whose rows a build of indexes has to know.
 /// </summary>
 /// <remarks>Changed by the holder of the writer. <see cref="ExpiryRuns"/> reads it in the background.</remarks>
 /// <param name="expiry">Runs the deletion of expired rows.</param>
@@ -19,6 +19,9 @@ internal sealed class KnownTables(BackgroundRun expiry)
 
     /// <summary>The definitions of tables with expiring rows, one for each name.</summary>
     public ConcurrentDictionary<string, TableFunctions> Expiring => _expiring;
+
+    /// <summary>The rows that writers change while indexes of a table are built, by the number of the table.</summary>
+    public ConcurrentDictionary<ushort, RowChanges> Building { get; } = new();
 
     /// <summary>Returns what the environment of a transaction remembers.</summary>
     public static KnownTables Of(WriteTransaction transaction) => (KnownTables)transaction.LayerObject;

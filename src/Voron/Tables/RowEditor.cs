@@ -39,6 +39,7 @@ internal static class RowEditor
             new WriteTree(bound.Rows).Put(RowIdBytes.Write(rowId, key), row);
             bound.Rows.NoteEntry(key, rowId, wasThere: false);
             bound.NoteRowId(rowId);
+            bound.NoteChange(rowId, isNew: true);
             for (var slot = first; slot < bound.Binding.Slots.Length; slot++)
             {
                 var keys = bound.NewKeys[slot];
@@ -82,7 +83,7 @@ internal static class RowEditor
                 continue;
             for (var i = 0; i < keys[slot].Count; i++)
             {
-                if (IndexEditor.IsConstrained(index, keys[slot], i) && RowLookup.TryFindId(bound, index.Entries, keys[slot][i], out var other)
+                if (index.Contains(keys[slot], i) && RowLookup.TryFindId(bound, index.Entries, keys[slot][i], out var other)
                     && RowLookup.IsExpired(bound, other) && expired?.Contains(other) != true)
                     (expired ??= []).Add(other);
             }
@@ -116,6 +117,7 @@ internal static class RowEditor
         try
         {
             new WriteTree(bound.Rows).Put(RowIdBytes.Write(rowId, key), row);
+            bound.NoteChange(rowId, isNew: false);
             for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
                 ApplyDifference(bound, slot, rowId);
             if (bound.Rows.IsRecorded)
@@ -146,6 +148,7 @@ internal static class RowEditor
                 bound.SaveNextVersion(version.Value + 1);
             new WriteTree(bound.Rows).Delete(RowIdBytes.Write(rowId, key));
             bound.Rows.NoteEntry(key, rowId, wasThere: !isExpired);
+            bound.NoteChange(rowId, isNew: false);
             for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
             {
                 var keys = bound.OldKeys[slot];
@@ -205,7 +208,7 @@ internal static class RowEditor
             {
                 if (rowId != null && bound.OldKeys[slot].HasConstrained(keys[i]))
                     continue;
-                if (IndexEditor.IsConstrained(index, keys, i) && RowLookup.TryFindId(bound, index.Entries, keys[i], out var other) && other != rowId)
+                if (index.Contains(keys, i) && RowLookup.TryFindId(bound, index.Entries, keys[i], out var other) && other != rowId)
                     throw Duplicate(bound, slot, keys[i], rowId, other);
             }
         }
@@ -264,7 +267,7 @@ internal static class RowEditor
     private static void Remove(BoundTable bound, int slot, IndexKeyList keys, int key, long rowId, bool isExpired = false)
     {
         var index = bound.IndexOf(slot);
-        if (index.Schema?.Covers(rowId) == true)
-            IndexEditor.Remove(index, keys, key, rowId, isExpired);
+        if (index.Schema?.Covers(rowId) == true && index.Contains(keys, key))
+            IndexEditor.Remove(index, keys[key], rowId, isExpired);
     }
 }

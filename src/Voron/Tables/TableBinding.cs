@@ -21,6 +21,7 @@ internal sealed class TableBinding
         NextVersionKey = SchemaKeys.NextVersion(schema.Id);
         TreeNames = [.. Slots.Select(index => index?.TreeName(schema.Id) ?? [])];
         HidesExpired = schema.Expiring?.State == IndexState.Ready;
+        IsBuilding = schema.Indexes.Any(index => index.State == IndexState.Building);
         Refusal = FindRefusal(schema, slots, definitionVersion);
     }
 
@@ -33,6 +34,9 @@ internal sealed class TableBinding
 
     /// <summary>True if expired rows count as deleted, whether or not the definition has an expiry function.</summary>
     public bool HidesExpired { get; }
+
+    /// <summary>True if an index is being built.</summary>
+    public bool IsBuilding { get; }
 
     /// <summary>The name of the row tree.</summary>
     public byte[] RowsName { get; }

@@ -85,7 +85,7 @@ internal sealed class TableChecker(BoundTable bound)
         var keys = bound.OldKeys[slot];
         for (var i = 0; i < keys.Count; i++)
         {
-            if (index.Schema!.IsUnique && !IndexEditor.IsConstrained(index, keys, i))
+            if (!index.Contains(keys, i))
                 continue;
             _keys[slot]++;
             if (!IndexSpotCheck.Has(index, keys[i], rowId, out var other))

@@ -12,9 +12,11 @@ public static class TableEvolution
     /// </summary>
     /// <remarks>
     /// <para>
-    /// Indexes are built in steps while others read and write. A new index answers queries once it is ready, and rejects no write before. Each step
-    /// is a separate transaction, which makes other writers wait for the time in <see cref="EvolveOptions.MaxHold"/>. Finished steps survive a
-    /// cancellation or a crash, and the next call continues after them.
+    /// Indexes are built while others read and write. A new index answers queries once it is ready, and rejects no write before. Other writers wait
+    /// no longer than the time in <see cref="EvolveOptions.MaxHold"/>, or somewhat more at the end. For a table of 10,000 rows and more, keys are
+    /// sorted in memory and in a temporary file, and one commit makes the indexes ready: after a cancellation or a crash, the next call begins again.
+    /// Indexes of smaller tables, the expiry index, and indexes shared with other tables that have rows, are built in steps, each of them a separate
+    /// transaction, after which the next call continues.
     /// </para>
     /// <para>
     /// Rows are read before anything is changed: the call fails if two rows have the same key in a new unique index, or if a sample of 66 rows has
@@ -30,7 +32,7 @@ public static class TableEvolution
     /// <param name="environment">The environment.</param>
     /// <param name="definition">The definition.</param>
     /// <param name="progress">Receives the progress after each step.</param>
-    /// <param name="options">The limits of a step; null for the defaults, 2 ms and 16 MiB.</param>
+    /// <param name="options">The limits of a step, and the memory for sorting; null for the defaults.</param>
     /// <param name="cancellationToken">Ends the call after the current step.</param>
     /// <exception cref="DuplicateKeyException">
     /// Two rows have the same key in a new unique index. <see cref="CheckAsync"/> lists all such rows.
@@ -43,6 +45,8 @@ public static class TableEvolution
     /// <exception cref="RowFormatException">The codec cannot read a row.</exception>
     /// <exception cref="IndexKeyException">The function of an index failed for a row.</exception>
     /// <exception cref="StorageFullException">There is no space left.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory for sorting.</exception>
+    /// <exception cref="StorageAccessException">The temporary file, or pages of an index, could not be written.</exception>
     /// <exception cref="InvalidOperationException">The environment is read-only, or the call was made inside a group-commit operation.</exception>
     /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
@@ -218,6 +222,7 @@ public static class TableEvolution
     {
         Check(environment, functions, stop);
         var (isCreated, leavesPages, dropped, built) = (false, false, new List<string>(), new List<string>());
+        SortedIndexBuild? sorted = null;
         using (var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false))
         {
             isCreated = BoundTable.Open(new SystemTreeAccess(writing), functions) == null;
@@ -230,9 +235,10 @@ public static class TableEvolution
             {
                 (var ready, leavesPages) = SchemaPlan.Apply(writing, functions, dropped);
                 built.AddRange(ready);
+                sorted = SortedIndexBuild.TryBegin(environment, writing, functions, options, stop);
             }
 
-            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+            await CommitAsync(writing, sorted).ConfigureAwait(false);
         }
 
         if (leavesPages)
@@ -241,6 +247,13 @@ public static class TableEvolution
         var pace = new StepPace(options.MaxHold);
         try
         {
+            if (sorted != null)
+            {
+                using (sorted)
+                    built.AddRange(await sorted.RunAsync(progress).ConfigureAwait(false));
+                rows = sorted.Rows;
+            }
+
             while (await StepAsync(environment, functions, options, pace, stop).ConfigureAwait(false) is { } step)
             {
                 rows += step.Rows;
@@ -288,12 +301,25 @@ public static class TableEvolution
         }
     }
 
+    private static async ValueTask CommitAsync(WriteTransaction writing, SortedIndexBuild? build)
+    {
+        try
+        {
+            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+        }
+        catch
+        {
+            build?.Dispose();
+            throw;
+        }
+    }
+
     private static async ValueTask<IndexStep?> StepAsync(
         StorageEnvironment environment, TableFunctions functions, EvolveOptions options, StepPace pace, CancellationToken stop)
     {
         using var writing = await environment.BeginWriteAsync(stop).ConfigureAwait(false);
         pace.Begin();
-        var bound = Reopen(writing, functions);
+        var bound = IndexBuilder.Open(new SystemTreeAccess(writing), functions);
         var step = IndexBuilder.Step(bound, options, pace.ReadingTime);
         if (step == null)
         {
@@ -307,15 +333,6 @@ public static class TableEvolution
         pace.End();
         await commit.ConfigureAwait(false);
         return step;
-    }
-
-    private static BoundTable Reopen(WriteTransaction writing, TableFunctions functions)
-    {
-        var bound = BoundTable.Open(new SystemTreeAccess(writing), functions)
-            ?? throw new SchemaMismatchException(functions.Name, $"The table '{functions.Name}' was dropped while its indexes were being built.");
-        if (bound.Binding.Refusal is { } refusal)
-            throw new SchemaMismatchException(functions.Name, $"Another program has changed the table while its indexes were being built. {refusal}");
-        return bound;
     }
 
     private static void ThrowIfUnfinished(BoundTable bound, TableFunctions functions)

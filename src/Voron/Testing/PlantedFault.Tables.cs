@@ -24,6 +24,12 @@ internal static partial class PlantedFault
     /// <summary>The cursor of an index that is being built does not move past the last row whose keys a step has added.</summary>
     public static readonly bool MoveCursorAlone = Is(nameof(MoveCursorAlone));
 
+    /// <summary>An index that is built from sorted keys keeps those that a row had before a writer changed it.</summary>
+    public static readonly bool KeepKeysOfChangedRows = Is(nameof(KeepKeysOfChangedRows));
+
+    /// <summary>The commit that makes a sorted index ready leaves out the rows that writers have changed last.</summary>
+    public static readonly bool ForgetLastChanges = Is(nameof(ForgetLastChanges));
+
     /// <summary>A query takes the first bytes of a key or a value for a row id, however many there are.</summary>
     public static readonly bool BelieveRowIds = Is(nameof(BelieveRowIds));
 

@@ -167,6 +167,8 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.SkipRowsBelowCursor), "evolve", 4_000),
         new(nameof(PlantedFault.ReadyBeforeLastSlice), "evolve", 4_000),
         new(nameof(PlantedFault.MoveCursorAlone), "evolve", 4_000),
+        new(nameof(PlantedFault.KeepKeysOfChangedRows), "evolve", 4_000),
+        new(nameof(PlantedFault.ForgetLastChanges), "evolve", 4_000),
         new(nameof(PlantedFault.ReturnExpiredRows), "index-agreement", 40_000),
         new(nameof(PlantedFault.LeaveExpiryKeys), "index-agreement", 40_000),
         new(nameof(PlantedFault.AddWithoutMember), "index-agreement", 40_000),

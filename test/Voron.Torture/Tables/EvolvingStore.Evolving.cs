@@ -35,14 +35,19 @@ internal sealed partial class EvolvingStore<TKey>
         var steps = _random.Next(1, 30);
         _isReplaced = false;
         _writesLeft = _random.Next(3) == 0 ? 0 : MaxWritesBetween;
-        var options = new EvolveOptions { MaxBytes = DrawBytes(), MaxHold = TimeSpan.FromMinutes(1) };
+        var options = new EvolveOptions
+        {
+            MaxBytes = DrawBytes(),
+            MaxHold = TimeSpan.FromMinutes(1),
+            FewestSortedRows = _random.Next(2) == 0 ? 1 : long.MaxValue,
+        };
         var progress = new Counter(made =>
         {
             BetweenSteps(made, old);
             if (--steps == 0 && ending > 2)
                 End(ending, stop);
         });
-        _run.Report($"evolve to {next.Definition}, steps of {options.MaxBytes} bytes");
+        _run.Report($"evolve to {next.Definition}, steps of {options.MaxBytes} bytes{(options.FewestSortedRows == 1 ? ", sorted" : "")}");
         _run.Tally("evolutions");
         try
         {
