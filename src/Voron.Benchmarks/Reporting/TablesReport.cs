@@ -116,7 +116,7 @@ internal static class TablesReport
         if (builds.Count > 0)
         {
             var own = builds.Where(run => run.Way == TableCatalog.Own).ToList();
-            goals.AtLeast("building an index, thousand rows a second", own[0].Rows / Figures.Median(own, run => run.Milliseconds), 300);
+            goals.AtLeast("building an index, thousand rows a second", own[0].Rows / Figures.Median(own, run => run.Milliseconds), 600);
             goals.AtMost("commits during the build, p99.9, ms", Figures.Median(own, run => run.Beside?.P999Microseconds) / 1e3, 10);
         }
 

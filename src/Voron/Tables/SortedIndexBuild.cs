@@ -5,16 +5,16 @@ using Voron.Testing;
 namespace Voron.Tables;
 
 /// <summary>
-/// Builds the new indexes of a table that has many rows, outside the transactions: the keys of all rows are sorted, and put into trees that one commit
-/// makes the content of the indexes.
+/// Builds the new indexes of a table that has many rows, outside the transactions: the keys of all rows are sorted, and put into trees that one
+/// commit makes the content of the indexes.
 /// </summary>
 /// <remarks>
 /// <code>
 ///   rows read in short snapshots ─▶ changed rows read again ─▶ keys sorted, trees built ─▶ changes applied ─▶ synced, adopted
 ///   └─ changed rows: their ids noted ─┘└──── rows changed again: their ids and old keys noted, and applied to the trees ────┘
 /// </code>
-/// Meanwhile the indexes are empty, and cover no row: a writer adds no key to them, but notes each row that it changes in <see cref="RowChanges"/>. The
-/// commit that adopts the trees applies the last changes, so the indexes are ready or, after a crash or a cancellation, still empty.
+/// Meanwhile the indexes are empty, and cover no row: a writer adds no key to them, but notes each row that it changes in <see cref="RowChanges"/>.
+/// The commit that adopts the trees applies the last changes, so the indexes are ready or, after a crash or a cancellation, still empty.
 /// If anything else has changed an index meanwhile, the trees are given up, and <see cref="IndexBuilder"/> builds it step by step.
 /// </remarks>
 internal sealed class SortedIndexBuild : IDisposable
@@ -291,7 +291,7 @@ internal sealed class SortedIndexBuild : IDisposable
     {
         using var writing = await _environment.BeginWriteAsync(_stop.Token).ConfigureAwait(false);
         var bound = Open(new SystemTreeAccess(writing));
-        if (!_indexes.TrueForAll(index => bound.Schema.Indexes.Contains(index)) || !writing.TryAdopt(_trees, _loads))
+        if (bound.Schema.Id != _table || !_indexes.TrueForAll(index => bound.Schema.Indexes.Contains(index)) || !writing.TryAdopt(_trees, _loads))
             return [];
         var changed = _loads.SelectMany(load => load.Displaced).ToHashSet();
         while (_changes!.TryTakeChanged(out var rowId, out var keys) && !PlantedFault.ForgetLastChanges)
