@@ -52,7 +52,11 @@ internal static class LayerRules
         [
             ("Flushing", ["Paging", "ChangeTracking", "Scratch", "FreeSpace", "Journal", "Snapshots", "Transactions"]),
             ("Staging", ["Paging", "FreeSpace", "Transactions"]),
-            ("Loading", ["Sorting", "Paging", "FreeSpace", "Trees/Pages", "Trees", "Snapshots", "Transactions", "Flushing", "Staging"]),
+            ("Loading",
+            [
+                "Sorting", "Paging", "FreeSpace", "Trees/Pages", "Trees/IdSets/Pages", "Trees", "Trees/IdSets", "Snapshots", "Transactions",
+                "Flushing", "Staging",
+            ]),
             ("Maintenance",
             [
                 "Paging", "FreeSpace", "Trees/Pages", "Trees/IdSets/Pages", "Trees/ValueSets/Records", "Trees", "Trees/IdSets", "Trees/Kinds",
@@ -112,8 +116,8 @@ internal static class LayerRules
     /// </summary>
     private static readonly string[] KnownAbove =
     [
-        "BackgroundRun", "ChangeRecord", "Checksum", "FeedKeys", "IEntryListener", "IndexLoad", "KeyText", "PrivateTrees", "SourceRecord", "SystemTree",
-        "TreeRecording",
+        "BackgroundRun", "ChangeRecord", "Checksum", "FeedKeys", "IEntryListener", "IndexLoad", "KeyText", "PrivateTrees", "SourceRecord",
+        "SystemTree", "TreeRecording",
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>
