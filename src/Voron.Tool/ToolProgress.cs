@@ -52,7 +52,8 @@ internal sealed class ToolProgress : IProgress<BackupProgress>, IProgress<Restor
 
     public void Report(CompactionProgress value) => Show(value.BytesMoved, value.BytesExpected);
 
-    private void Show(long done, long total)
+    /// <summary>Shows a part of the work.</summary>
+    public void Show(long done, long total)
     {
         if (_shown is null || total <= 0)
             return;

@@ -5,7 +5,8 @@ namespace Voron.Tool.Tests;
 /// </summary>
 public sealed class ToolInterruptTests : IClassFixture<ToolInterruptTests.Filled>, IDisposable
 {
-    private const int Entries = 20_000;
+    // More than the tool loads in one transaction.
+    private const int Entries = 22_000;
 
     private readonly TestDirectory _directory = new();
     private readonly string _store;

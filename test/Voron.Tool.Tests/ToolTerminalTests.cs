@@ -47,6 +47,7 @@ public sealed partial class ToolTerminalTests : IDisposable
         (await OnTerminalAsync($"stty cols 20; $VORON backup {Store} {Store}-4")).Should().Contain(ShowCursor);
         (await OnTerminalAsync($"$VORON backup {Store} - 2>{Store}-error | cat >{Store}-5; cat {Store}-error")).Should().NotContain($"{BarPart}")
             .And.NotContain(HideCursor);
+        (await OnTerminalAsync($"$VORON dump {Store} --file {Store}-dump; $VORON load {Store}-loaded {Store}-dump --write")).Should().Contain($"{BarPart}");
 
         using var piped = ToolProcess.StartScript($"$VORON backup {Store} {Store}-6");
         var run = await piped.EndAsync();

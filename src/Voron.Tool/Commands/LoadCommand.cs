@@ -8,6 +8,8 @@ namespace Voron.Tool.Commands;
 /// <summary>Puts the content of a dump into an environment.</summary>
 internal static class LoadCommand
 {
+    private const int MebibyteShift = 20;
+
     public static Command Create()
     {
         var directory = ToolContext.DirectoryArgument("The directory of the environment, which is created if it is missing.");
@@ -17,31 +19,43 @@ internal static class LoadCommand
         {
             Description = "Continues after a load that was interrupted: existing keys are left as they are.",
         };
+        var memory = new Option<long>("--memory")
+        {
+            Description = "The MiB of memory for sorting a large tree that is not in key order; 0 for a sixteenth of the available memory.",
+        }.NotNegative().AtMost(long.MaxValue >> MebibyteShift);
+        var spill = new Option<string?>("--spill")
+        {
+            Description = "The directory for the temporary file of that sorting; that of the environment if it is not given.",
+        };
         var write = ToolContext.WriteOption();
-        return new Command("load", "Puts the content of a dump into an environment.") { directory, file, tree, resume, write }.Runs(
-            async (parsed, output, stop) =>
-            {
-                // Before the dump is read, which may take long.
-                ToolContext.RequireWrite(parsed.GetValue(write));
-                using var dump = await DumpFile.OpenAsync(parsed.GetRequiredValue(file), stop).ConfigureAwait(false);
-                var target = parsed.GetValue(tree);
-                var resumes = parsed.GetValue(resume);
-                var content = dump.Check(stop);
-                var nameOf = NamesFor(content, target);
-                var targets = content.Sections.Select(section => (Section: section, Name: nameOf(section.Name))).ToHashSet();
-                using var environment = ToolContext.OpenToWrite(parsed.GetRequiredValue(directory), isAllowed: true, creates: true);
-                ThrowIfRefused(environment, content);
-                ThrowIfRefused(environment, targets, resumes);
-                var load = new LoadRun(environment, dump, nameOf, resumes);
-                load.Run(stop);
-                var tables = targets.Count(target => target.Section.IsTable);
-                output.WriteFacts(
-                [
-                    ("trees", targets.Count - tables), ("tables", tables), ("entries", load.Loaded),
-                    ("existing entries", resumes ? load.Left : null),
-                ]);
-                return ExitCode.Done;
-            });
+        var command = new Command("load", "Puts the content of a dump into an environment.") { directory, file, tree, resume, memory, spill, write };
+        return command.Runs(async (parsed, output, stop) =>
+        {
+            // Before the dump is read, which may take long.
+            ToolContext.RequireWrite(parsed.GetValue(write));
+            var options = new BulkLoadOptions { SpillDirectory = parsed.GetValue(spill) };
+            if (options.SpillDirectory is { } temporary && !Directory.Exists(temporary))
+                throw new ToolException(ExitCode.NothingThere, $"There is no directory '{temporary}'.");
+            if (parsed.GetValue(memory) is > 0 and var mebibytes)
+                options.MemoryBytes = mebibytes << MebibyteShift;
+            using var dump = await DumpFile.OpenAsync(parsed.GetRequiredValue(file), stop).ConfigureAwait(false);
+            var resumes = parsed.GetValue(resume);
+            var content = dump.Check(stop);
+            var nameOf = NamesFor(content, parsed.GetValue(tree));
+            var targets = content.Sections.Keys.Select(section => (Section: section, Name: nameOf(section.Name))).ToHashSet();
+            using var environment = ToolContext.OpenToWrite(parsed.GetRequiredValue(directory), isAllowed: true, creates: true);
+            ThrowIfRefused(environment, content);
+            ThrowIfRefused(environment, targets, resumes);
+            var load = new LoadRun(environment, dump, content, nameOf, resumes, options);
+            var loaded = await ToolProgress.ShowAsync("load", progress => load.RunAsync(progress, stop)).ConfigureAwait(false);
+            var tables = targets.Count(target => target.Section.IsTable);
+            output.WriteFacts(
+            [
+                ("trees", targets.Count - tables), ("tables", tables), ("entries", loaded),
+                ("existing entries", resumes ? load.Left : null),
+            ]);
+            return ExitCode.Done;
+        });
     }
 
     private static void ThrowIfRefused(StorageEnvironment environment, DumpContent content)
@@ -86,7 +100,7 @@ internal static class LoadCommand
     {
         if (target is null)
             return tree => tree ?? throw new ToolException(ExitCode.Usage, "The dump does not name the tree of its entries. Give --tree.");
-        if (content.Sections.Any(section => section.Name == null))
+        if (content.Sections.Keys.Any(section => section.Name == null))
             return tree => tree ?? target;
         return content.Sections.Count <= 1
             ? _ => target

@@ -16,6 +16,9 @@ internal readonly record struct DumpEntry(DumpSection Section, long Line)
     /// <summary>The value; the payload of an id; the bytes of a row. Null for the line that begins a tree or a table.</summary>
     public byte[]? Value { get; init; }
 
+    /// <summary>The number of bytes of the key and the value; 0 for the line that begins a tree or a table.</summary>
+    public int Bytes => Value == null ? 0 : (Key?.Length ?? sizeof(long)) + Value.Length;
+
     /// <summary>Returns whether an entry directly before this one has the same place.</summary>
     public bool Repeats(in DumpEntry before) =>
         before.Value != null && before.Section == Section && before.Number == Number && before.Key.AsSpan().SequenceEqual(Key)

@@ -70,20 +70,23 @@ internal sealed class DumpFile : IDisposable
     private static string NameOf(string path) => path == "-" ? "the dump on standard input" : $"the dump '{path}'";
 
     /// <summary>Reads all of the dump, and checks that it is whole.</summary>
-    /// <returns>Its trees and tables, and the lengths of the shortest and the longest key, and of the longest value of a set.</returns>
+    /// <returns>The sizes of its trees and tables, and the lengths of the shortest and the longest key, and of the longest value of a set.</returns>
     /// <exception cref="ToolException">It is not whole. The message names the line.</exception>
     public DumpContent Check(CancellationToken stop)
     {
-        var sections = new HashSet<DumpSection>();
+        var sections = new Dictionary<DumpSection, SectionSize>();
         var (shortest, longest, longestValue) = (int.MaxValue, 0, 0);
         var last = default(DumpEntry);
         foreach (var entry in Read(stop))
         {
-            sections.Add(entry.Section);
+            if (!sections.TryGetValue(entry.Section, out var size))
+                sections.Add(entry.Section, size = new SectionSize());
 
             // As in a dump of several values for a key whose header does not say so.
             if (entry.Value != null && entry.Repeats(last))
                 throw LineReader.Bad(_name, entry.Line, $"the key '{entry.KeyText}' comes twice");
+            if (entry.Value != null)
+                size.Add(entry, last);
             last = entry;
             if (entry.Key is { Length: var length })
                 (shortest, longest) = (Math.Min(shortest, length), Math.Max(longest, length));
