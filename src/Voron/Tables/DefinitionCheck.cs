@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Voron.Loading;
 
 namespace Voron.Tables;
 
@@ -7,14 +8,13 @@ namespace Voron.Tables;
 /// <param name="environment">The environment.</param>
 /// <param name="functions">The definition.</param>
 /// <param name="stop">Ends the check.</param>
-internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunctions functions, CancellationToken stop)
+internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunctions functions, CancellationToken stop) : IDisposable
 {
-    private const int MostKeys = 1 << 20;
-
     private static readonly TimeSpan SnapshotHold = TimeSpan.FromMilliseconds(100);
 
     private readonly TableCheckProblems _problems = new();
-    private readonly DuplicateKeyFinder _duplicates = new(MostKeys, TableCheckProblems.MaxKept);
+    private DuplicateKeyFinder? _duplicates;
+    private IReadOnlyList<(int Slot, long First, long Second)> _found = [];
     private long _rows;
     private bool _isUniqueOnly;
 
@@ -29,13 +29,9 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
 
         ReadRows();
-        var rows = _rows;
-        _isUniqueOnly = true;
-        while (_duplicates.TryBeginNextPass())
-            ReadRows();
         FindDuplicate(isFirstOnly: false);
         Sample();
-        return new TableCheckReport(rows, _problems.Count, _problems.Kept);
+        return new TableCheckReport(_rows, _problems.Count, _problems.Kept);
     }
 
     /// <summary>Finds rows that share a key in a unique index to be built. Skips unreadable rows.</summary>
@@ -51,11 +47,11 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
         }
 
         _isUniqueOnly = true;
-        do
-            ReadRows();
-        while (_duplicates.TryBeginNextPass());
+        ReadRows();
         FindDuplicate(isFirstOnly: true);
     }
+
+    public void Dispose() => _duplicates?.Dispose();
 
     private BoundTable? Open(ReadTransaction reading) => BoundTable.Open(new SystemTreeAccess(reading), functions);
 
@@ -63,9 +59,17 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
 
     private void ReadRows()
     {
-        _rows = 0;
-        for (long? from = 0; from is { } next;)
-            from = ReadRows(next);
+        try
+        {
+            _duplicates = environment.CreateDuplicateKeyFinder(TableCheckProblems.MaxKept, stop);
+            for (long? from = 0; from is { } next;)
+                from = ReadRows(next);
+            _found = _duplicates.Find();
+        }
+        catch (OutOfMemoryException e)
+        {
+            throw new StorageMemoryException($"There was not enough memory to check the rows of the table '{functions.Name}': {e.Message}", e);
+        }
     }
 
     // Returns the row at which the next snapshot continues; null at the end.
@@ -121,20 +125,20 @@ internal sealed class DefinitionCheck(StorageEnvironment environment, TableFunct
                 if (functions.Slots[slot].IsUnique && keys.HasNull(i) && functions.Slots[slot].Name.Length > 0)
                     continue;
                 if (IsToBeUnique(bound, slot))
-                    _duplicates.Add(slot, keys[i], rowId);
+                    _duplicates!.Add(slot, keys[i], rowId);
                 else if (index.State == IndexState.Ready && !IndexSpotCheck.Has(index, keys[i], rowId, out _))
                     _problems.Add(rowId, functions.Slots[slot].Name, null, IndexMismatchException.Of(bound, slot, rowId, keys[i], default).Message);
             }
         }
     }
 
-    // The rows may have changed since they were read, and hashes may collide, so both rows are read again before they are reported.
+    // The rows may have changed since they were read, so both rows are read again before they are reported.
     private void FindDuplicate(bool isFirstOnly)
     {
         using var reading = environment.BeginRead();
         if (Open(reading) is not { } bound)
             return;
-        foreach (var (slot, first, second) in _duplicates.Found)
+        foreach (var (slot, first, second) in _found)
         {
             stop.ThrowIfCancellationRequested();
             var keys = KeysOf(bound, slot, first);

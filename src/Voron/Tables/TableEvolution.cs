@@ -72,6 +72,9 @@ public static class TableEvolution
     /// <exception cref="KeyNotFoundException">The table does not exist.</exception>
     /// <exception cref="SchemaMismatchException">The table has keys of another kind.</exception>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
+    /// <exception cref="StorageFullException">There is no space for the temporary file in which keys of new unique indexes are sorted.</exception>
+    /// <exception cref="StorageAccessException">That file cannot be written.</exception>
+    /// <exception cref="StorageMemoryException">There is not enough memory for sorting.</exception>
     /// <exception cref="ArgumentNullException">The environment or the definition is null.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed, or was closed during the call.</exception>
     /// <exception cref="OperationCanceledException">The call was cancelled.</exception>
@@ -80,7 +83,7 @@ public static class TableEvolution
     {
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentNullException.ThrowIfNull(definition);
-        var check = new DefinitionCheck(environment, definition.Functions, cancellationToken);
+        using var check = new DefinitionCheck(environment, definition.Functions, cancellationToken);
         return await Task.Run(check.Run, cancellationToken).ConfigureAwait(false);
     }
 
@@ -282,7 +285,8 @@ public static class TableEvolution
             IndexSpotCheck.Check(bound, reading.TransactionId, mustRead: functions.Version > bound.Schema.Version);
         }
 
-        new DefinitionCheck(environment, functions, stop).RunUnique();
+        using var check = new DefinitionCheck(environment, functions, stop);
+        check.RunUnique();
     }
 
     private static async ValueTask WithdrawAsync(StorageEnvironment environment, TableFunctions functions)

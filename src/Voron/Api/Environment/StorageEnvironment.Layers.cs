@@ -22,6 +22,10 @@ public sealed partial class StorageEnvironment
     /// <inheritdoc cref="StorageOptions.BulkLoadMemoryBytes"/>
     internal long BulkLoadMemoryBytes => _engine.Options.BulkLoadMemoryBytes;
 
+    /// <inheritdoc cref="DuplicateKeyFinder(ReadingEngine, long, int, CancellationToken)"/>
+    internal DuplicateKeyFinder CreateDuplicateKeyFinder(int mostFound, CancellationToken stop) =>
+        new(_engine, BulkLoadMemoryBytes, mostFound, stop);
+
     /// <summary>Begins trees that a transaction can adopt.</summary>
     /// <param name="call">The name of the public method that needs them.</param>
     /// <param name="stop">Cancels the waits for the writer.</param>
