@@ -25,7 +25,7 @@ internal static class IndexBuilder
         return bound;
     }
 
-    /// <summary>Adds the keys of a row to indexes that cover it, unless it does not exist.</summary>
+    /// <summary>Adds the keys of a row to indexes that cover it, unless it does not exist. Deletes it if it is expired.</summary>
     /// <param name="bound">The table.</param>
     /// <param name="indexes">The indexes, which are being built.</param>
     /// <param name="rowId">The row.</param>
@@ -35,6 +35,12 @@ internal static class IndexBuilder
         {
             if (!RowLookup.TryGet(bound, rowId, out var row))
                 return;
+            if (bound.IsExpired(row))
+            {
+                RowEditor.Delete(bound, rowId, bound.Copy(row));
+                return;
+            }
+
             WantKeys(bound, indexes);
             ReadKeys(bound, rowId, bound.Copy(row));
         }
@@ -51,14 +57,16 @@ internal static class IndexBuilder
     public static List<string> Move(BoundTable bound, List<IndexSchema> together, long cursor, long moved)
     {
         var (schema, ready) = (bound.Schema, new List<string>());
-        foreach (var index in schema.Indexes.Where(index => index.State == IndexState.Building && together.Exists(built => built.Id == index.Id)))
+        foreach (var index in schema.Indexes.Where(index => index.State == IndexState.Building))
         {
-            var isReady = cursor >= index.Limit || (PlantedFault.ReadyBeforeLastSlice && cursor + moved >= index.Limit);
+            if (together.Find(built => built.Id == index.Id) is not { Limit: var limit })
+                continue;
+            var isReady = cursor >= limit || (PlantedFault.ReadyBeforeLastSlice && cursor + moved >= limit);
             if (isReady)
                 ready.Add(index.Name);
             schema = schema.With(isReady
                 ? index with { State = IndexState.Ready, Cursor = 0, Limit = 0 }
-                : index with { Cursor = PlantedFault.MoveCursorAlone && moved > 1 ? cursor - 1 : cursor });
+                : index with { Cursor = PlantedFault.MoveCursorAlone && moved > 1 ? cursor - 1 : cursor, Limit = limit });
         }
 
         if (schema.Indexes.All(index => index.State == IndexState.Ready))
@@ -90,8 +98,12 @@ internal static class IndexBuilder
         return new IndexStep(names, ready, rows, cursor, limit);
     }
 
+    // An index whose sorted build was given up has no limit. No row has an id from the next one on, so writers can cover these.
     private static List<IndexSchema> Building(BoundTable bound) =>
-        [.. bound.Binding.Slots.Where(index => index?.State == IndexState.Building).Select(index => index!)];
+    [
+        .. bound.Binding.Slots.Where(index => index?.State == IndexState.Building)
+            .Select(index => index! with { Limit = Math.Max(index.Cursor, Math.Min(index.Limit, bound.NextRowId())) }),
+    ];
 
     private static (long Cursor, long Rows) AddRows(
         BoundTable bound, List<IndexSchema> together, (long From, long To) range, EvolveOptions options, TimeSpan hold)

@@ -19,28 +19,33 @@ namespace Voron.Tables;
 /// </remarks>
 internal sealed class SortedIndexBuild : IDisposable
 {
-    // So few changes are left to the commit.
+    // So few changes are left to the commit, which a writer waits for; or rather more, if they come faster than they are applied.
     private const int FewChanges = 256;
-    private const int MostRounds = 1000;
+    private const int MostChanges = 16 * FewChanges;
+    private const int MostRounds = 16;
+    private const int MostAttempts = 8;
 
     private static readonly TimeSpan SnapshotHold = TimeSpan.FromMilliseconds(100);
 
     private readonly StorageEnvironment _environment;
     private readonly TableFunctions _functions;
     private readonly EvolveOptions _options;
+    private readonly CancellationToken _cancelled;
     private readonly CancellationTokenSource _stop;
     private readonly PrivateTrees _trees;
     private readonly List<IndexLoad> _loads = [];
     private readonly List<IndexSchema> _indexes = [];
     private readonly HashSet<long> _readAgain = [];
+    private readonly List<long> _expired = [];
     private readonly ushort _table;
     private readonly long _limit;
     private RowChanges? _changes;
     private KnownTables? _known;
     private long _rows;
 
-    // The number of changed rows when the writer was last held here.
+    // As they were when the writer was last held here.
     private int _left;
+    private bool _isOvertaken;
 
     private SortedIndexBuild(StorageEnvironment environment, BoundTable bound, EvolveOptions options, CancellationToken stop)
     {
@@ -49,12 +54,23 @@ internal sealed class SortedIndexBuild : IDisposable
         _options = options;
         _table = bound.Schema.Id;
         _limit = bound.NextRowId();
+        _cancelled = stop;
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stop, environment.ClosingToken);
-        _trees = environment.CreatePrivateTrees(nameof(TableEvolution.EvolveAsync), _stop.Token);
+        try
+        {
+            _trees = environment.CreatePrivateTrees(nameof(TableEvolution.EvolveAsync), _stop.Token);
+        }
+        catch
+        {
+            _stop.Dispose();
+            throw;
+        }
     }
 
     /// <summary>The number of rows that were read.</summary>
     public long Rows => _rows;
+
+    private long MemoryBytes => _options.MemoryBytes ?? _environment.BulkLoadMemoryBytes;
 
     /// <summary>Begins a build in the transaction that has added the indexes.</summary>
     /// <param name="environment">The environment.</param>
@@ -70,20 +86,26 @@ internal sealed class SortedIndexBuild : IDisposable
         var indexes = bound.Binding.Slots.Where(IsToBeBuilt).Select(index => index!).ToList();
         if (bound.Rows.Count < options.FewestSortedRows || indexes.Count == 0 || bound.Changes != null)
             return null;
-        var build = new SortedIndexBuild(environment, bound, options, stop);
+        SortedIndexBuild? build = null;
         try
         {
+            build = new SortedIndexBuild(environment, bound, options, stop);
             foreach (var index in indexes)
-                build.TryAdd(writing, index, (options.MemoryBytes ?? environment.BulkLoadMemoryBytes) / indexes.Count);
+                build.TryAdd(writing, index, build.MemoryBytes / indexes.Count);
             if (build._loads.Count > 0)
             {
                 build.Register(writing, bound);
                 return build;
             }
         }
+        catch (OutOfMemoryException e)
+        {
+            build?.Dispose();
+            throw NoMemory(functions, e);
+        }
         catch
         {
-            build.Dispose();
+            build?.Dispose();
             throw;
         }
 
@@ -103,28 +125,40 @@ internal sealed class SortedIndexBuild : IDisposable
         try
         {
             await Task.Run(() => ReadRows(report), _stop.Token).ConfigureAwait(false);
+            await DeleteExpiredAsync().ConfigureAwait(false);
             await ReadChangedAgainAsync().ConfigureAwait(false);
             report(_limit);
+            if (_isOvertaken)
+                return [];
             await Task.Run(BuildTrees, _stop.Token).ConfigureAwait(false);
             report(_limit);
-
-            // The first sync takes long, and the second one has little left.
-            for (var syncs = 0; syncs < 2; syncs++)
+            for (var attempt = 0; attempt < MostAttempts && !_isOvertaken; attempt++)
             {
-                await CatchUpAsync().ConfigureAwait(false);
-                await _trees.MakeDurableAsync().ConfigureAwait(false);
-                report(_limit);
+                // The first sync takes long, and the second one has little left.
+                for (var syncs = 0; syncs < 2; syncs++)
+                {
+                    await CatchUpAsync().ConfigureAwait(false);
+                    await _trees.MakeDurableAsync().ConfigureAwait(false);
+                    report(_limit);
+                }
+
+                if (await TryFinishAsync().ConfigureAwait(false) is { } ready)
+                    return ready;
             }
 
-            return await FinishAsync().ConfigureAwait(false);
+            return [];
         }
         catch (OperationCanceledException) when (_environment.ClosingToken.IsCancellationRequested)
         {
             throw _environment.ClosedError($" It was closed while indexes of the table '{_functions.Name}' were built.");
         }
+        catch (OperationCanceledException e) when (_cancelled.IsCancellationRequested)
+        {
+            throw new OperationCanceledException(e.Message, e, _cancelled);
+        }
         catch (OutOfMemoryException e)
         {
-            throw new StorageMemoryException($"There was not enough memory to build the indexes of the table '{_functions.Name}': {e.Message}", e);
+            throw NoMemory(_functions, e);
         }
     }
 
@@ -138,6 +172,9 @@ internal sealed class SortedIndexBuild : IDisposable
         _stop.Dispose();
     }
 
+    private static StorageMemoryException NoMemory(TableFunctions functions, OutOfMemoryException e) =>
+        new($"There was not enough memory to build the indexes of the table '{functions.Name}': {e.Message}", e);
+
     private static bool IsToBeBuilt(IndexSchema? index) => index is { State: IndexState.Building, Cursor: 0, IsExpiry: false };
 
     private void TryAdd(WriteTransaction writing, IndexSchema index, long memoryBytes)
@@ -150,7 +187,7 @@ internal sealed class SortedIndexBuild : IDisposable
 
     private void Register(WriteTransaction writing, BoundTable bound)
     {
-        _changes = new RowChanges([.. _indexes.Select(index => index.Id)]);
+        _changes = new RowChanges([.. _indexes.Select(index => index.Id)], MemoryBytes);
         _known = KnownTables.Of(writing);
         _known.Building[_table] = _changes;
         var schema = bound.Schema;
@@ -193,6 +230,12 @@ internal sealed class SortedIndexBuild : IDisposable
             _rows++;
             var row = bound.Copy(cursor.Value);
             bytes += row.Length;
+            if (bound.IsExpired(row))
+            {
+                _expired.Add(rowId);
+                continue;
+            }
+
             bound.ReadKeys(rowId, row);
             for (var slot = 0; slot < bound.Binding.Slots.Length; slot++)
                 AddKeys(bound, slot, rowId);
@@ -211,6 +254,27 @@ internal sealed class SortedIndexBuild : IDisposable
             if (index.Contains(keys, i))
                 _loads[place].Add(keys[i], index.Schema!.FirstId + rowId);
         }
+    }
+
+    // No query returns an expired row, so it must neither be refused by a function nor have a key that another row has.
+    private async ValueTask DeleteExpiredAsync()
+    {
+        for (var at = 0; at < _expired.Count;)
+        {
+            using var writing = await _environment.BeginWriteAsync(_stop.Token).ConfigureAwait(false);
+            var began = Stopwatch.GetTimestamp();
+            var bound = Open(new SystemTreeAccess(writing));
+            do
+            {
+                if (RowLookup.TryGet(bound, _expired[at], out var row) && bound.IsExpired(row))
+                    RowEditor.Delete(bound, _expired[at], bound.Copy(row));
+                at++;
+            }
+            while (at < _expired.Count && Stopwatch.GetElapsedTime(began) < _options.MaxHold);
+            await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
+        }
+
+        _expired.Clear();
     }
 
     private async ValueTask ReadChangedAgainAsync()
@@ -237,9 +301,10 @@ internal sealed class SortedIndexBuild : IDisposable
             load.Build(isLeftOut);
     }
 
-    // Each round takes less time than the one before, so fewer rows change during it.
+    // Until few changes are left, or they have not become fewer for some rounds.
     private async ValueTask CatchUpAsync()
     {
+        var fewest = int.MaxValue;
         for (var round = 0; round < MostRounds; round++)
         {
             var taken = await TakeChangedAsync(keepsKeys: false).ConfigureAwait(false);
@@ -257,6 +322,8 @@ internal sealed class SortedIndexBuild : IDisposable
 
             if (_left <= FewChanges)
                 return;
+            if (_left < fewest)
+                (fewest, round) = (_left, 0);
         }
     }
 
@@ -274,7 +341,12 @@ internal sealed class SortedIndexBuild : IDisposable
             if (!(keepsKeys ? _changes!.TryTakeUnread(out var rowId) : _changes!.TryTakeChanged(out rowId, out old)))
                 break;
             var isThere = RowLookup.TryGet(bound, rowId, out var row);
-            if (isThere)
+            if (isThere && bound.IsExpired(row))
+            {
+                _expired.Add(rowId);
+                isThere = false;
+            }
+            else if (isThere)
             {
                 bound.ReadKeys(rowId, bound.Copy(row));
                 bound.RequireUnchanged();
@@ -284,16 +356,25 @@ internal sealed class SortedIndexBuild : IDisposable
         }
 
         _left = _changes!.Changed;
+        _isOvertaken = IsOvertaken(bound);
         return taken;
     }
 
-    private async ValueTask<IReadOnlyList<string>> FinishAsync()
+    private bool IsOvertaken(BoundTable bound) =>
+        _changes!.IsOverfull || bound.Schema.Id != _table || !_indexes.TrueForAll(index => bound.Schema.Indexes.Contains(index));
+
+    // Returns null if there are too many changes for the commit.
+    private async ValueTask<IReadOnlyList<string>?> TryFinishAsync()
     {
         using var writing = await _environment.BeginWriteAsync(_stop.Token).ConfigureAwait(false);
         var bound = Open(new SystemTreeAccess(writing));
-        if (bound.Schema.Id != _table || !_indexes.TrueForAll(index => bound.Schema.Indexes.Contains(index)) || !writing.TryAdopt(_trees, _loads))
+        if (IsOvertaken(bound))
             return [];
-        var changed = _loads.SelectMany(load => load.Displaced).ToHashSet();
+        if (_changes!.Changed > MostChanges)
+            return null;
+        if (!writing.TryAdopt(_trees, _loads))
+            return [];
+        var changed = _loads.SelectMany(load => load.Displaced).Concat(_expired).ToHashSet();
         while (_changes!.TryTakeChanged(out var rowId, out var keys) && !PlantedFault.ForgetLastChanges)
         {
             foreach (var (place, key) in keys)

@@ -244,17 +244,16 @@ public static class TableEvolution
             await CommitAsync(writing, sorted).ConfigureAwait(false);
         }
 
-        if (leavesPages)
-            environment.FreeDroppedTrees();
         var rows = 0L;
         var pace = new StepPace(options.MaxHold);
         try
         {
-            if (sorted != null)
+            using (sorted)
             {
-                using (sorted)
-                    built.AddRange(await sorted.RunAsync(progress).ConfigureAwait(false));
-                rows = sorted.Rows;
+                if (leavesPages)
+                    environment.FreeDroppedTrees();
+                built.AddRange(sorted == null ? [] : await sorted.RunAsync(progress).ConfigureAwait(false));
+                rows = sorted?.Rows ?? 0;
             }
 
             while (await StepAsync(environment, functions, options, pace, stop).ConfigureAwait(false) is { } step)

@@ -102,6 +102,66 @@ public sealed class SortedIndexBuildTests : IDisposable
         await ReplaceAsync();
     });
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Expired_rows_are_deleted_and_fail_no_index(bool isExpiredFirst)
+    {
+        var clock = new SetClock();
+        _environment.Dispose();
+        _environment = StorageEnvironment.Open(_disk, ExpiryKit.Options(clock));
+        var plain = TableKit.Plain(1).Expire(ExpiryKit.TimeOf);
+        var wanted = TableKit.Plain(2).Expire(ExpiryKit.TimeOf).UniqueIndex("source", 1, static (in Item item, ref IndexKeys keys) =>
+            keys.Add(item.Section == "bad" ? throw new FormatException("No.") : item.Source));
+        Item[] items = [.. Items(40).Select(item => item with { Size = 0 })];
+        Item[] expired = [.. Items(20).Select(item => item with { Id = "old " + item.Id, Size = 1 }), new Item("refused", "bad", 1, "x")];
+        _environment.Insert(plain, isExpiredFirst ? [.. expired, .. items] : [.. items, .. expired]);
+        clock.PassMinutes(2);
+        var part = 0;
+        await _environment.EvolveAsync(wanted, new SynchronousProgress<EvolveProgress>(_ =>
+        {
+            // These expire while the index is built.
+            _environment.Insert(wanted, new Item($"late {part}", "s", 3 + part, $"late {part}"));
+            clock.PassMinutes(2);
+            if (part > 0)
+                _environment.Insert(wanted, new Item($"later {part}", "s", 0, $"late {part - 1}"));
+            part++;
+        }), Sorted, Stop);
+        _environment.Write(writing => writing.OpenTable(wanted).Upsert(new Item("new", "s", 0, "x")));
+        _environment.VerifyTable(wanted).Problems.Should().BeEmpty();
+        _environment.Write(writing => TableKit.Ids(writing.OpenTable(wanted).Scan()).Count(id => id.StartsWith('i'))).Should().Be(40);
+    }
+
+    [Fact]
+    public async Task Too_many_changes_for_the_memory_are_left_to_steps()
+    {
+        _environment.Insert(TableKit.Plain(1), Items(30_000));
+        var options = new EvolveOptions { FewestSortedRows = 1, MemoryBytes = 1 << 20 };
+        var progress = new List<EvolveProgress>();
+        await _environment.EvolveAsync(
+            Evolved(), new SynchronousProgress<EvolveProgress>(step =>
+            {
+                if (progress.Count == 0)
+                    MoveAll(30_000, "other");
+                progress.Add(step);
+            }), options, Stop);
+        progress.Select(step => step.RowIdsTotal).Should().OnlyContain(total => total == 30_000);
+        progress[^1].RowsRead.Should().Be(60_000);
+        MustBeSound();
+    }
+
+    [Fact]
+    public async Task Changes_that_come_faster_than_they_are_applied_are_left_to_steps()
+    {
+        const int Many = 6_000;
+        _environment.Insert(TableKit.Plain(1), Items(Many));
+        var part = 0;
+        await _environment.EvolveAsync(
+            Evolved(), new SynchronousProgress<EvolveProgress>(_ => MoveAll(Many, $"part {part++ % 7}")),
+            new EvolveOptions { FewestSortedRows = 1 }, Stop);
+        MustBeSound();
+    }
+
     [Fact]
     public async Task A_cancelled_build_begins_again() => await InEachPart(async part =>
     {
@@ -201,6 +261,13 @@ public sealed class SortedIndexBuildTests : IDisposable
             MustBeSound();
         }
     }
+
+    private void MoveAll(int rows, string section) => _environment.Write(writing =>
+    {
+        var table = writing.OpenTable(Evolved());
+        for (var i = 0; i < rows; i++)
+            table.TryUpdate($"i{i}", section, static (item, to) => item with { Section = to }, out _).Should().BeTrue();
+    });
 
     private async Task ReplaceAsync()
     {

@@ -290,7 +290,7 @@ internal sealed partial class EvolvingStore<TKey>
     }
 
     private static List<ModelRow> Holders(TableContent content, TableIndex index, ModelKey key) =>
-        [.. content.Rows.Concat(content.Expired).Where(row => row.KeysIn(index).Contains(key))];
+        [.. content.Rows.Where(row => row.KeysIn(index).Contains(key))];
 
     private sealed class Counter(Action<EvolveProgress> count) : IProgress<EvolveProgress>
     {
