@@ -283,14 +283,16 @@ internal sealed partial class EvolvingStore<TKey>
     {
         var index = Setting.Indexes.First(index => index.Name == failed.IndexName);
         var key = new ModelKey(ModelKey.Of(failed.Key.Span));
-        if (!Seen.Skip(_seenFrom).Any(content => Holders(content, index, key).Count > 1))
+        // Rows expire only once all have their times.
+        var canExpire = before.GetValueOrDefault(RowExpiry.IndexName) == IndexState.Ready;
+        if (!Seen.Skip(_seenFrom).Any(content => Holders(content, index, key, canExpire).Count > 1))
             throw new ModelMismatchException($"the index '{index}' has failed, and no two rows had the key at any time: {failed.Message}");
         if (StatesOf(Setting)[index.Name] is var state && state != IndexState.Failed && state != before[index.Name])
             throw new ModelMismatchException($"the index '{index}' has failed, and has another state");
     }
 
-    private static List<ModelRow> Holders(TableContent content, TableIndex index, ModelKey key) =>
-        [.. content.Rows.Where(row => row.KeysIn(index).Contains(key))];
+    private static List<ModelRow> Holders(TableContent content, TableIndex index, ModelKey key, bool canExpire) =>
+        [.. content.Rows.Concat(canExpire ? [] : content.Expired).Where(row => row.KeysIn(index).Contains(key))];
 
     private sealed class Counter(Action<EvolveProgress> count) : IProgress<EvolveProgress>
     {
