@@ -45,18 +45,21 @@ internal sealed class IndexLoad : IDisposable
         _state = new TreeState(target.Header);
         var least = SortSizes.LeastMemoryBytes(TreeLimits.MaxKeyLength(_pages.PageSize));
         _sorter = new EntrySorter(
-            trees.Engine.Memory.TemporaryFiles,
+            trees.TemporaryFiles,
             new SortOptions { MemoryBytes = Math.Max(least, memoryBytes), Duplicates = null, Cancellation = stop });
     }
 
-    /// <summary>The ids that have lost a unique key to another id, which was added later.</summary>
+    /// <summary>The ids that have lost a unique key to another id, which was added later unless the first one wins.</summary>
     public IReadOnlySet<long> Displaced => _displaced;
+
+    /// <inheritdoc cref="EntrySorter.SpilledBytes"/>
+    public long SpilledBytes => _sorter.SpilledBytes;
 
     private bool IsUnique => _state.Kind == TreeKind.Plain;
 
     /// <summary>Adds a key of an id.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="id">The id.</param>
+    /// <param name="id">The id; negative to remove the key from the id that was added before, which is displaced: only in a unique index.</param>
     /// <param name="isLater">True to keep the key even if <see cref="Build"/> leaves out the id.</param>
     /// <inheritdoc cref="EntrySorter.Add"/>
     public void Add(ReadOnlySpan<byte> key, long id, bool isLater = false)
@@ -69,9 +72,13 @@ internal sealed class IndexLoad : IDisposable
 
     /// <summary>Builds the tree from the keys.</summary>
     /// <param name="isLeftOut">Returns whether the keys of an id are left out, unless they were added as later ones; null if none are.</param>
+    /// <param name="duplicates">Which id has a unique key that was added with several ids.</param>
+    /// <returns>
+    /// If that is refused, the first key in key order that two ids have, and these ids in order of arrival: the tree is not complete then.
+    /// </returns>
     /// <inheritdoc cref="EntrySorter.Complete"/>
     /// <inheritdoc cref="OrderedLoad.Add"/>
-    public void Build(Func<long, bool>? isLeftOut)
+    public (byte[] Key, long First, long Second)? Build(Func<long, bool>? isLeftOut, DuplicateKeys duplicates = DuplicateKeys.LastWins)
     {
         var entries = _sorter.Complete();
         var lastKey = new byte[TreeLimits.MaxKeyLength(_pages.PageSize)];
@@ -84,9 +91,19 @@ internal sealed class IndexLoad : IDisposable
             var isRepeated = lastLength >= 0 && entries.Key.SequenceEqual(lastKey.AsSpan(0, lastLength));
             if (IsUnique)
             {
-                if (isRepeated)
-                    _displaced.Add(lastId);
-                PutId(entries.Key, id);
+                if (isRepeated && lastId >= 0)
+                {
+                    if (duplicates == DuplicateKeys.Refuse)
+                        return (entries.Key.ToArray(), lastId, id);
+                    _displaced.Add(duplicates == DuplicateKeys.FirstWins ? id : lastId);
+                    if (duplicates == DuplicateKeys.FirstWins)
+                        continue;
+                }
+
+                if (id >= 0)
+                    PutId(entries.Key, id);
+                else if (isRepeated)
+                    TreeWriter.Delete(_pages, _state, entries.Key);
             }
             else if (!isRepeated || _gathered.Count == MostGathered)
             {
@@ -108,6 +125,7 @@ internal sealed class IndexLoad : IDisposable
 
         // The memory and the temporary file are not needed any more.
         _sorter.Dispose();
+        return null;
     }
 
     /// <summary>Adds a key of an id to the tree, which is built.</summary>

@@ -1,8 +1,4 @@
-using System.Runtime.InteropServices;
-using Voron.Format;
-using Voron.IO;
 using Voron.Sorting;
-using Voron.Transactions;
 using Voron.Trees.Pages;
 
 namespace Voron.Loading;
@@ -17,37 +13,26 @@ internal sealed class LoadSorter : IDisposable
     private const byte Whole = 0;
     private const byte Stored = 1;
 
-    private readonly IDisk? _spillDisk;
     private readonly EntrySorter _sorter;
     private readonly OrderedLoad _load;
     private byte[] _value = [];
     private SortedEntries? _sorted;
 
-    /// <param name="engine">The environment.</param>
+    /// <param name="trees">The pages of the load.</param>
     /// <param name="options">Valid options.</param>
     /// <param name="load">Stores the entries.</param>
     /// <param name="stop">Cancels the sort.</param>
-    /// <exception cref="StorageAccessException">The directory for the temporary file cannot be used.</exception>
-    public LoadSorter(ReadingEngine engine, BulkLoadOptions options, OrderedLoad load, CancellationToken stop)
+    public LoadSorter(PrivateTrees trees, BulkLoadOptions options, OrderedLoad load, CancellationToken stop)
     {
         _load = load;
-        var least = SortSizes.LeastMemoryBytes(TreeLimits.MaxKeyLength(engine.PageSize));
+        var least = SortSizes.LeastMemoryBytes(TreeLimits.MaxKeyLength(trees.Engine.PageSize));
         var sort = new SortOptions
         {
-            MemoryBytes = Math.Max(least, options.MemoryBytes ?? engine.Options.BulkLoadMemoryBytes),
+            MemoryBytes = Math.Max(least, options.MemoryBytes ?? trees.Engine.Options.BulkLoadMemoryBytes),
             Duplicates = options.Duplicates,
             Cancellation = stop,
         };
-        _spillDisk = options.SpillDirectory is { } directory ? Open(directory, engine) : null;
-        try
-        {
-            _sorter = new EntrySorter(_spillDisk == null ? engine.Memory.TemporaryFiles : new TemporaryFiles(_spillDisk), sort);
-        }
-        catch
-        {
-            _spillDisk?.Dispose();
-            throw;
-        }
+        _sorter = new EntrySorter(trees.TemporaryFiles, sort);
     }
 
     /// <inheritdoc cref="EntrySorter.SpilledBytes"/>
@@ -57,8 +42,8 @@ internal sealed class LoadSorter : IDisposable
     /// <inheritdoc cref="OrderedLoad.TryStore"/>
     public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (_load.TryStore(value, _sorter.MaxEntryBytes - key.Length - 1) is { } reference)
-            AddMarked(key, MemoryMarshal.AsBytes(new ReadOnlySpan<LargeExtentReference>(in reference)), Stored);
+        if (_load.TryStore(value, _sorter.MaxEntryBytes - key.Length - 1) is { IsEmpty: false } reference)
+            AddMarked(key, reference, Stored);
         else
             AddMarked(key, value, Whole);
     }
@@ -78,15 +63,11 @@ internal sealed class LoadSorter : IDisposable
         if (value[^1] == Whole)
             _load.Add(_sorted.Key, value[..^1]);
         else
-            _load.AddStored(_sorted.Key, MemoryMarshal.Read<LargeExtentReference>(value));
+            _load.AddStored(_sorted.Key, value[..^1]);
         return true;
     }
 
-    public void Dispose()
-    {
-        _sorter.Dispose();
-        _spillDisk?.Dispose();
-    }
+    public void Dispose() => _sorter.Dispose();
 
     private void AddMarked(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, byte mark)
     {
@@ -95,17 +76,5 @@ internal sealed class LoadSorter : IDisposable
         value.CopyTo(_value);
         _value[value.Length] = mark;
         _sorter.Add(key, _value.AsSpan(0, value.Length + 1));
-    }
-
-    private static IDisk Open(string directory, ReadingEngine engine)
-    {
-        try
-        {
-            return FileSystemDisk.Open(directory, readOnly: false, engine.Logger, creates: false);
-        }
-        catch (DiskException e)
-        {
-            throw new StorageAccessException($"A bulk load cannot use '{directory}' for its temporary file: {e.Message}", e);
-        }
     }
 }

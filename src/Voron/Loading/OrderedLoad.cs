@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Voron.Format;
 
 namespace Voron.Loading;
 
@@ -9,8 +8,14 @@ internal abstract class OrderedLoad : IDisposable
     /// <summary>True if all entries become visible in one commit.</summary>
     public abstract bool IsAtomic { get; }
 
-    /// <summary>The number of entries that were added, but not stored: the tree has their keys already.</summary>
+    /// <summary>True if entries may come in any order after all, and with the same key again: the load applies the rule for duplicates itself.</summary>
+    public virtual bool TakesAnyOrder => false;
+
+    /// <summary>The number of entries that were added, but not stored: the tree has their keys already, or others have won against them.</summary>
     public virtual long Passed => 0;
+
+    /// <summary>The bytes of temporary files that the load has written.</summary>
+    public virtual long SpilledBytes => 0;
 
     /// <summary>Adds an entry, whose key follows that of the last one, or is the same: then its value is replaced.</summary>
     /// <param name="key">A key that a tree can have.</param>
@@ -24,17 +29,19 @@ internal abstract class OrderedLoad : IDisposable
     /// <summary>Stores a value before its entry is added, so that only a reference to it has to be sorted.</summary>
     /// <param name="value">The value.</param>
     /// <param name="mostSorted">The length of the longest value that can be sorted.</param>
-    /// <returns>The reference, for <see cref="AddStored"/>; null if the value has to be sorted.</returns>
+    /// <returns>The reference, for <see cref="AddStored"/>, valid until the next call; empty if the value has to be sorted.</returns>
     /// <inheritdoc cref="Add"/>
-    public virtual LargeExtentReference? TryStore(ReadOnlySpan<byte> value, int mostSorted) => null;
+    public virtual ReadOnlySpan<byte> TryStore(ReadOnlySpan<byte> value, int mostSorted) => default;
 
     /// <summary>Adds an entry whose value has been stored. Those that are never added are given up.</summary>
     /// <inheritdoc cref="Add"/>
-    public virtual void AddStored(ReadOnlySpan<byte> key, LargeExtentReference value) => throw new UnreachableException("No value was stored.");
+    public virtual void AddStored(ReadOnlySpan<byte> key, ReadOnlySpan<byte> reference) => throw new UnreachableException("No value was stored.");
 
     /// <summary>Makes the entries durable and visible.</summary>
     /// <inheritdoc cref="Add"/>
     public abstract ValueTask CompleteAsync(CancellationToken stop);
 
-    public abstract void Dispose();
+    public virtual void Dispose()
+    {
+    }
 }

@@ -166,7 +166,7 @@ public sealed class LoadMisuseTests : IDisposable
                 load.Put(Encoding.ASCII.GetBytes($"{i:D8}"), "value"u8);
         }, Token);
         isEntered.Wait(TestWait.Limit, Token).Should().BeTrue();
-        load.Invoking(at => at.Put("a"u8, "1"u8)).Should().Throw<InvalidOperationException>().WithMessage("*another thread*");
+        load.Invoking(at => at.Put("a"u8, "1"u8)).Should().Throw<InvalidOperationException>().WithMessage("*during another call*");
         load.Dispose();
         mayGo.Set();
         await putting.Awaiting(task => task).Should().ThrowAsync<ObjectDisposedException>();

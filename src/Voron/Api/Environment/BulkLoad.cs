@@ -32,7 +32,7 @@ public sealed class BulkLoad : IDisposable
 
     private readonly EngineCore _engine;
     private readonly LongCalls _calls;
-    private readonly string _tree;
+    private readonly string _target;
     private readonly BulkLoadOptions _options;
     private readonly long _began = Stopwatch.GetTimestamp();
     private readonly LoadParts _parts;
@@ -46,11 +46,11 @@ public sealed class BulkLoad : IDisposable
     // A set of Busy, Disposed and Ended.
     private int _state;
 
-    internal BulkLoad(EngineCore engine, LongCalls calls, string tree, BulkLoadOptions options, LoadParts parts)
+    internal BulkLoad(EngineCore engine, LongCalls calls, string target, BulkLoadOptions options, LoadParts parts)
     {
         _engine = engine;
         _calls = calls;
-        _tree = tree;
+        _target = target;
         _options = options;
         _parts = parts;
     }
@@ -73,7 +73,13 @@ public sealed class BulkLoad : IDisposable
     /// <exception cref="OperationCanceledException">The load was cancelled.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     /// <exception cref="ObjectDisposedException">The load was disposed, or the environment is closed.</exception>
-    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Put(new Entry(key, value));
+
+    /// <summary>Adds an entry that is made during the call.</summary>
+    /// <param name="entry">Makes the entry.</param>
+    /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    internal void Put<TEntry>(TEntry entry)
+        where TEntry : IEntryToLoad, allows ref struct
     {
         Enter(nameof(Put));
         var ends = true;
@@ -81,19 +87,17 @@ public sealed class BulkLoad : IDisposable
         {
             _calls.ThrowIfWriterHeldHere(nameof(Put));
             _parts.Stop.Token.ThrowIfCancellationRequested();
-            TreeLimits.CheckKey(_engine.PageSize, key);
+            var isMade = entry.TryMake(out var key, out var value);
             _taken++;
             _takenBytes += key.Length + value.Length;
-            if (_parts.Sorter != null)
-                _parts.Sorter.Add(key, value);
-            else
-                AddInOrder(key, value);
+            if (isMade)
+                Add(key, value);
             ReportSometimes(_taken);
             ends = false;
         }
         catch (DuplicateEntryException e)
         {
-            throw LoadErrors.Duplicate(e.Key.Span, _tree);
+            throw LoadErrors.Duplicate(e.Key.Span, _target);
         }
         catch (OutOfMemoryException e)
         {
@@ -115,7 +119,7 @@ public sealed class BulkLoad : IDisposable
     /// A key is repeated, and <see cref="BulkLoadOptions.Duplicates"/> refuses that; the tree, which was new or empty, has been changed meanwhile;
     /// another call is running; or the load has ended.
     /// </exception>
-    /// <inheritdoc cref="Put"/>
+    /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
     public async ValueTask<BulkLoadReport> CompleteAsync(CancellationToken cancellationToken = default)
     {
         Enter(nameof(CompleteAsync));
@@ -144,6 +148,8 @@ public sealed class BulkLoad : IDisposable
     /// <summary>True if all entries become visible in one commit.</summary>
     internal bool IsAtomic => _parts.Load.IsAtomic;
 
+    private long SpilledBytes => (_parts.Sorter?.SpilledBytes ?? 0) + _parts.Load.SpilledBytes;
+
     private async Task<BulkLoadReport> StoreAsync(CancellationToken stop)
     {
         using var cancels = stop.UnsafeRegister(static source => ((CancellationTokenSource)source!).Cancel(), _parts.Stop);
@@ -155,7 +161,7 @@ public sealed class BulkLoad : IDisposable
             EntriesTaken = _taken,
             EntriesStored = _stored - _parts.Load.Passed,
             BytesTaken = _takenBytes,
-            BytesSpilled = _parts.Sorter?.SpilledBytes ?? 0,
+            BytesSpilled = SpilledBytes,
             IsAtomic = IsAtomic,
             Duration = Stopwatch.GetElapsedTime(_began),
         };
@@ -173,7 +179,25 @@ public sealed class BulkLoad : IDisposable
         }
         catch (DuplicateEntryException e)
         {
-            throw LoadErrors.Duplicate(e.Key.Span, _tree);
+            throw LoadErrors.Duplicate(e.Key.Span, _target);
+        }
+    }
+
+    private void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        TreeLimits.CheckKey(_engine.PageSize, key);
+        if (_parts.Sorter != null)
+        {
+            _parts.Sorter.Add(key, value);
+        }
+        else if (_parts.Load.TakesAnyOrder)
+        {
+            _parts.Load.Add(key, value);
+            _stored++;
+        }
+        else
+        {
+            AddInOrder(key, value);
         }
     }
 
@@ -181,11 +205,11 @@ public sealed class BulkLoad : IDisposable
     {
         var order = _lastKeyLength < 0 ? 1 : key.SequenceCompareTo(_lastKey.AsSpan(0, _lastKeyLength));
         if (order < 0)
-            throw LoadErrors.Order(key, _lastKey.AsSpan(0, _lastKeyLength), _tree);
+            throw LoadErrors.Order(key, _lastKey.AsSpan(0, _lastKeyLength), _target);
         if (order > 0)
             _stored++;
         else if (_options.Duplicates == DuplicateKeys.Refuse)
-            throw LoadErrors.Duplicate(key, _tree);
+            throw LoadErrors.Duplicate(key, _target);
         else if (_options.Duplicates == DuplicateKeys.FirstWins)
             return;
         _parts.Load.Add(key, value);
@@ -198,7 +222,7 @@ public sealed class BulkLoad : IDisposable
     private void ReportSometimes(long count)
     {
         if (count % EntriesBetweenReports == 0)
-            _options.Progress?.Report(new BulkLoadProgress(_taken, _stored, _takenBytes, _parts.Sorter?.SpilledBytes ?? 0));
+            _options.Progress?.Report(new BulkLoadProgress(_taken, _stored, _takenBytes, SpilledBytes));
     }
 
     private void Enter(string call)
@@ -215,8 +239,8 @@ public sealed class BulkLoad : IDisposable
             throw Closed();
         throw new InvalidOperationException(
             (before & Ended) != 0
-                ? $"{call} was called after the bulk load of the tree '{_tree}' had ended. Begin another one."
-                : $"{call} was called while another thread used the bulk load of the tree '{_tree}'. One thread at a time may use it.");
+                ? $"{call} was called after the bulk load of the {_target} had ended. Begin another one."
+                : $"{call} was called during another call of the bulk load of the {_target}. One thread at a time may use it, and no function that it calls.");
     }
 
     private ObjectDisposedException Closed() => EndedErrors.Environment(_engine.Disk.Path, ClosedDuringLoad);
@@ -227,5 +251,18 @@ public sealed class BulkLoad : IDisposable
         if ((after & Disposed) != 0)
             _parts.Dispose();
         GC.KeepAlive(this);
+    }
+
+    private readonly ref struct Entry(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) : IEntryToLoad
+    {
+        private readonly ReadOnlySpan<byte> _key = key;
+        private readonly ReadOnlySpan<byte> _value = value;
+
+        public bool TryMake(out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+        {
+            key = _key;
+            value = _value;
+            return true;
+        }
     }
 }

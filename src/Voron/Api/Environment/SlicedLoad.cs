@@ -1,25 +1,22 @@
 using System.Buffers;
-using Voron.Format;
 using Voron.Loading;
 
 namespace Voron;
 
-/// <summary>Stores the entries of a bulk load in transactions of some megabytes, in a tree that has entries, or is recorded or compressed.</summary>
+/// <summary>Stores the entries of a bulk load in transactions of some megabytes, where there are entries, or they are recorded or compressed.</summary>
 /// <remarks>
 /// Entries are gathered before a transaction begins, so the writer is never held while the source runs. A crash, a failure or a cancellation leaves
 /// the entries of the transactions so far, which are the first ones in key order. Loading again is right.
 /// </remarks>
 /// <param name="begin">Begins a write transaction.</param>
-/// <param name="stage">Uploads a value that is too long to be sorted.</param>
-/// <param name="name">The name of the tree.</param>
-/// <param name="duplicates">What happens to a key that the tree has already.</param>
-internal sealed class SlicedLoad(Func<WriteTransaction> begin, Func<byte[], StagedValue> stage, string name, DuplicateKeys duplicates) : OrderedLoad
+/// <param name="target">What is loaded: the kind and the name.</param>
+/// <param name="duplicates">What happens to a key that the target has already.</param>
+internal abstract class SlicedLoad(Func<WriteTransaction> begin, string target, DuplicateKeys duplicates) : OrderedLoad
 {
     private const int SliceBytes = 4 << 20;
 
     private readonly ArrayBufferWriter<byte> _bytes = new();
     private readonly List<(int KeyLength, int ValueLength)> _entries = [];
-    private readonly List<StagedValue> _staged = [];
     private long _passed;
 
     /// <inheritdoc/>
@@ -27,6 +24,9 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, Func<byte[], Stag
 
     /// <inheritdoc/>
     public override long Passed => _passed;
+
+    /// <summary>True if an entry replaces the one that has its key.</summary>
+    protected bool Replaces => duplicates == DuplicateKeys.LastWins;
 
     /// <inheritdoc/>
     public override void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
@@ -36,7 +36,8 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, Func<byte[], Stag
         if (value.Length > SliceBytes)
         {
             using var writing = begin();
-            Store(writing.CreateTree(name), key, value);
+            Open(writing);
+            Store(key, value);
             writing.Commit();
             return;
         }
@@ -47,32 +48,6 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, Func<byte[], Stag
     }
 
     /// <inheritdoc/>
-    public override LargeExtentReference? TryStore(ReadOnlySpan<byte> value, int mostSorted)
-    {
-        if (value.Length <= mostSorted)
-            return null;
-        _staged.Add(stage(value.ToArray()));
-        return new LargeExtentReference { FirstPage = _staged.Count - 1, Length = value.Length };
-    }
-
-    /// <inheritdoc/>
-    public override void AddStored(ReadOnlySpan<byte> key, LargeExtentReference value)
-    {
-        Store();
-        using var staged = _staged[(int)value.FirstPage];
-        using var writing = begin();
-        var tree = writing.CreateTree(name);
-        if (duplicates != DuplicateKeys.LastWins && tree.Contains(key))
-        {
-            Pass(key);
-            return;
-        }
-
-        tree.Put(key, staged);
-        writing.Commit();
-    }
-
-    /// <inheritdoc/>
     public override ValueTask CompleteAsync(CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
@@ -80,24 +55,24 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, Func<byte[], Stag
         return ValueTask.CompletedTask;
     }
 
-    public override void Dispose()
-    {
-        foreach (var value in _staged)
-            value.Dispose();
-    }
+    /// <summary>Opens what is loaded, in a transaction.</summary>
+    protected abstract void Open(WriteTransaction writing);
 
-    private void Store()
+    /// <summary>Puts an entry into what was opened; false, with nothing put, if the key exists and is not replaced.</summary>
+    protected abstract bool TryPut(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);
+
+    /// <summary>Stores the entries that were gathered.</summary>
+    protected void Store()
     {
         if (_entries.Count == 0)
             return;
         using (var writing = begin())
         {
-            var tree = writing.CreateTree(name);
+            Open(writing);
             var at = 0;
             foreach (var (keyLength, valueLength) in _entries)
             {
-                var key = _bytes.WrittenSpan.Slice(at, keyLength);
-                Store(tree, key, _bytes.WrittenSpan.Slice(at + keyLength, valueLength));
+                Store(_bytes.WrittenSpan.Slice(at, keyLength), _bytes.WrittenSpan.Slice(at + keyLength, valueLength));
                 at += keyLength + valueLength;
             }
 
@@ -108,18 +83,18 @@ internal sealed class SlicedLoad(Func<WriteTransaction> begin, Func<byte[], Stag
         _entries.Clear();
     }
 
-    private void Store(WriteTree tree, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        if (duplicates == DuplicateKeys.LastWins)
-            tree.Put(key, value);
-        else if (!tree.Insert(key, value))
-            Pass(key);
-    }
-
-    private void Pass(ReadOnlySpan<byte> key)
+    /// <summary>Notes an entry that is not stored, because its key exists.</summary>
+    /// <exception cref="InvalidOperationException">The options refuse that.</exception>
+    protected void Pass(ReadOnlySpan<byte> key)
     {
         if (duplicates == DuplicateKeys.Refuse)
-            throw LoadErrors.Duplicate(key, name);
+            throw LoadErrors.Duplicate(key, target);
         _passed++;
+    }
+
+    private void Store(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if (!TryPut(key, value))
+            Pass(key);
     }
 }

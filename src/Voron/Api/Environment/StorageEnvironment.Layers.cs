@@ -31,6 +31,35 @@ public sealed partial class StorageEnvironment
     /// <param name="stop">Cancels the waits for the writer.</param>
     internal PrivateTrees CreatePrivateTrees(string call, CancellationToken stop) => new(RequireWritable(call).Staging, stop);
 
+    /// <summary>Begins a bulk load.</summary>
+    /// <param name="target">What is loaded, for messages: the kind and the name.</param>
+    /// <param name="options">Valid options.</param>
+    /// <param name="begin">
+    /// Begins to store the entries, in the pages that it receives or in transactions. It may change the memory of the options. The token cancels the
+    /// load.
+    /// </param>
+    /// <param name="cancellationToken">The token of the caller.</param>
+    internal async ValueTask<BulkLoad> BeginBulkLoadAsync(
+        string target, BulkLoadOptions options, Func<PrivateTrees, CancellationToken, ValueTask<OrderedLoad>> begin,
+        CancellationToken cancellationToken)
+    {
+        var area = RequireWritable(nameof(BeginBulkLoadAsync)).Staging;
+        var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token);
+        var parts = new LoadParts(area, options.SpillDirectory, stop);
+        try
+        {
+            parts.Load = await begin(parts.Trees, stop.Token).ConfigureAwait(false);
+            if (!options.Sorted && !parts.Load.TakesAnyOrder)
+                parts.Sorter = new LoadSorter(parts.Trees, options, parts.Load, stop.Token);
+            return new BulkLoad(_engine, _calls, target, options, parts);
+        }
+        catch
+        {
+            parts.Dispose();
+            throw;
+        }
+    }
+
     /// <exception cref="EnvironmentPoisonedException">A write has failed.</exception>
     internal void ThrowIfPoisoned() => _engine.Poison.ThrowIfPoisoned();
 

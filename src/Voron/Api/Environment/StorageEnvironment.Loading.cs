@@ -79,20 +79,11 @@ public sealed partial class StorageEnvironment
         var writing = RequireWritable(nameof(BeginBulkLoadAsync));
         var encoded = Encode(name);
         options = Check(options);
-        var load = await TreeLoad.TryBeginAsync(writing.Staging, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)
-            ?? (OrderedLoad)new SlicedLoad(() => BeginWrite(Timeout.InfiniteTimeSpan, cancellationToken), Stage, name, options.Duplicates);
-        var parts = new LoadParts(load, CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _engine.Closing.Token));
-        try
-        {
-            if (!options.Sorted)
-                parts.Sorter = new LoadSorter(_engine, options, load, parts.Stop.Token);
-            return new BulkLoad(_engine, _calls, name, options, parts);
-        }
-        catch
-        {
-            parts.Dispose();
-            throw;
-        }
+        return await BeginBulkLoadAsync($"tree '{name}'", options, BeginTreeAsync, cancellationToken).ConfigureAwait(false);
+
+        async ValueTask<OrderedLoad> BeginTreeAsync(PrivateTrees trees, CancellationToken stop) =>
+            await TreeLoad.TryBeginAsync(trees, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)
+            ?? (OrderedLoad)new TreeSlices(() => BeginWrite(Timeout.InfiniteTimeSpan, cancellationToken), Stage, name, options.Duplicates);
 
         StagedValue Stage(byte[] value) => StageAsync(new MemoryStream(value), cancellationToken).AsTask().GetAwaiter().GetResult();
     }
@@ -105,7 +96,9 @@ public sealed partial class StorageEnvironment
         return await load.CompleteAsync(cancellationToken).ConfigureAwait(false);
     }
 
-    private static BulkLoadOptions Check(BulkLoadOptions? options)
+    /// <summary>Returns a copy of valid options.</summary>
+    /// <exception cref="ArgumentException">An option is not valid.</exception>
+    internal static BulkLoadOptions Check(BulkLoadOptions? options)
     {
         options = options == null ? new BulkLoadOptions() : options.Copy();
         if (options.MemoryBytes < BulkLoadOptions.MinMemoryBytes)

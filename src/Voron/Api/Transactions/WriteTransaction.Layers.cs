@@ -72,16 +72,26 @@ public readonly partial struct WriteTransaction
     /// <inheritdoc cref="IndexLoad(PrivateTrees, byte[], in LoadTarget, int, long, CancellationToken)"/>
     internal IndexLoad? TryBeginLoad(PrivateTrees trees, byte[] name, int idBytes, long memoryBytes, CancellationToken stop)
     {
-        var target = new LoadTarget(Body.OpenTree(name)!.SettledState().ToHeader(), IsNew: false);
+        var target = TargetOf(name);
         return target.CanAdopt ? new IndexLoad(trees, name, target, idBytes, memoryBytes, stop) : null;
+    }
+
+    /// <inheritdoc cref="TryBeginLoad(PrivateTrees, byte[], int, long, CancellationToken)"/>
+    internal PrivateTree? TryBeginLoad(PrivateTrees trees, byte[] name)
+    {
+        var target = TargetOf(name);
+        return target.CanAdopt ? new PrivateTree(trees, name, target) : null;
     }
 
     /// <summary>Gives empty system trees the content that was built for them.</summary>
     /// <param name="trees">The private trees.</param>
-    /// <param name="loads">Those that belong to the system trees. All are adopted.</param>
+    /// <param name="loads">Those that are sorted and belong to system trees. All are adopted.</param>
+    /// <param name="rows">Another one; null for none.</param>
     /// <returns>False if one of the system trees has changed since; then the transaction must be rolled back.</returns>
-    internal bool TryAdopt(PrivateTrees trees, IReadOnlyList<IndexLoad> loads)
+    internal bool TryAdopt(PrivateTrees trees, IEnumerable<IndexLoad> loads, PrivateTree? rows = null)
     {
+        if (rows?.TryAdopt(Body) == false)
+            return false;
         foreach (var load in loads)
         {
             if (!load.TryAdopt(Body))
@@ -154,6 +164,8 @@ public readonly partial struct WriteTransaction
     /// </summary>
     /// <returns>True if pages are left, to be freed in the background after the commit.</returns>
     internal bool DropSystemTree(ReadOnlySpan<byte> name) => Body.DropTree(name, DropPace.PagesAtOnce).HasPages;
+
+    private LoadTarget TargetOf(byte[] name) => new(Body.OpenTree(name)!.SettledState().ToHeader(), IsNew: false);
 
     private static WriteTree? ToHandle(OpenTree? open) => open == null ? null : new WriteTree(open);
 
