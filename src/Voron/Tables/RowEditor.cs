@@ -165,6 +165,14 @@ internal static class RowEditor
         }
     }
 
+    /// <summary>Takes a version for all rows of a load: no row has had it, and none gets it in another way.</summary>
+    public static RowVersion TakeVersion(BoundTable bound)
+    {
+        var version = FirstVersion(bound);
+        bound.SaveNextVersion(version.Value + 1);
+        return version;
+    }
+
     /// <summary>
     /// The version of an inserted row: higher than that of every row that the transaction has deleted. Otherwise a new row could get the key and the
     /// version of a deleted one, and a caller whose operation is merged into the transaction would mistake it for the row that it has read.

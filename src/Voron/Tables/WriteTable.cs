@@ -117,6 +117,16 @@ public readonly partial struct WriteTable<TKey, TRow>
         return RowEditor.Insert(bound, rowId);
     }
 
+    /// <summary>Inserts a row; false, with nothing written, if a row has its primary key.</summary>
+    internal bool TryInsert(in TRow row)
+    {
+        var bound = Prepare(row);
+        if (TryFind(bound, out _, out _))
+            return false;
+        RowEditor.Insert(bound, bound.GivenRowId);
+        return true;
+    }
+
     /// <summary>
     /// Inserts rows. If one of them is refused, none is inserted, and the transaction is unchanged; the exception names the key of the row.
     /// </summary>

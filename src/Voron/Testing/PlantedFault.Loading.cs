@@ -11,4 +11,7 @@ internal static partial class PlantedFault
 
     /// <summary>A page of a bulk load that has left memory is not written again after it has changed.</summary>
     public static readonly bool WriteLoadedOnce = Is(nameof(WriteLoadedOnce));
+
+    /// <summary>Rows that have lost their primary keys to others in a bulk load keep their keys in the other indexes.</summary>
+    public static readonly bool KeepKeysOfLostRows = Is(nameof(KeepKeysOfLostRows));
 }

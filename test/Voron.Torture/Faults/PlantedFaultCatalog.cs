@@ -169,6 +169,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.MoveCursorAlone), "evolve", 4_000),
         new(nameof(PlantedFault.KeepKeysOfChangedRows), "evolve", 4_000),
         new(nameof(PlantedFault.ForgetLastChanges), "evolve", 4_000),
+        new(nameof(PlantedFault.KeepKeysOfLostRows), "evolve", 4_000),
         new(nameof(PlantedFault.ReturnExpiredRows), "index-agreement", 40_000),
         new(nameof(PlantedFault.LeaveExpiryKeys), "index-agreement", 40_000),
         new(nameof(PlantedFault.AddWithoutMember), "index-agreement", 40_000),
