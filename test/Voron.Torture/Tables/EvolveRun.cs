@@ -80,7 +80,7 @@ internal sealed class EvolveRun<TKey> : IDisposable
             _store.PassTime();
         if (_clock != null && _choices.Next(12) == 11)
             _store.DeleteExpired();
-        switch (_choices.Next(12))
+        switch (_choices.Next(14))
         {
             case < 5:
                 _store.Write(_choices.Next(1, 40));
@@ -100,6 +100,9 @@ internal sealed class EvolveRun<TKey> : IDisposable
                 _store.FreeDropped();
                 if (_choices.Next(2) == 1)
                     _store.EvolveWithout();
+                break;
+            case < 13:
+                _store.Load();
                 break;
             default:
                 _run.Report("reopen");
