@@ -122,6 +122,12 @@ public sealed partial class ArgumentTests
         writing.Dispose();
         await NamesLater<ArgumentNullException>("environment", () => nowhere.EvolveAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("definition", () => environment.EvolveAsync(none).AsTask());
+        await NamesLater<ArgumentNullException>("environment", () => nowhere.BeginBulkLoadAsync(TableKit.Items).AsTask());
+        await NamesLater<ArgumentNullException>("definition", () => environment.BeginBulkLoadAsync(none).AsTask());
+        await NamesLater<ArgumentException>(
+            "options", () => environment.BeginBulkLoadAsync(TableKit.Items, new BulkLoadOptions { MemoryBytes = 1 }).AsTask());
+        await NamesLater<ArgumentNullException>("rows", () => environment.BulkLoadAsync(TableKit.Items, (IEnumerable<Item>)null!).AsTask());
+        await NamesLater<ArgumentNullException>("rows", () => environment.BulkLoadAsync(TableKit.Items, (IAsyncEnumerable<Item>)null!).AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.CheckAsync(TableKit.Items).AsTask());
         await NamesLater<ArgumentNullException>("definition", () => environment.CheckAsync(none).AsTask());
         await NamesLater<ArgumentNullException>("environment", () => nowhere.RebuildKeysAsync(TableKit.Items).AsTask());

@@ -22,7 +22,7 @@ public sealed partial class EndedHandleTests
             nameof(TableDefinition), "TableDefinition`2", "Codec", "Codec`1", "Function`1", "Function`2", nameof(PageToken), nameof(RowVersion),
             nameof(IndexKeys), nameof(RowReader), nameof(RowWriter), nameof(TableTransactions), nameof(TableEvolution), nameof(TableVerification),
             nameof(TableCheckProblem), nameof(IndexRange), "IndexRange`1",
-            nameof(TableListing), nameof(TableExpiry), nameof(SharedIndex), nameof(SharedRow), nameof(SharedIndexQueries),
+            nameof(TableListing), nameof(TableExpiry), nameof(TableLoading), nameof(SharedIndex), nameof(SharedRow), nameof(SharedIndexQueries),
 
             // Feeds: batches outlive their transactions, and their changes end with them; the rest is data, or extends other types.
             nameof(Change), nameof(ChangeBatch), nameof(ChangeOperation), nameof(ChangePosition), nameof(ChangedRows), nameof(FeedConsumer),
@@ -39,6 +39,7 @@ public sealed partial class EndedHandleTests
                 typeof(FixedRange<>), typeof(FixedRange<>.Enumerator), typeof(IdTree), typeof(WriteIdTree), typeof(IdCursor),
                 typeof(IdKeyCursor), typeof(IdQuery), typeof(ValueSetTree), typeof(WriteValueSetTree), typeof(ValueCursor), typeof(ValueSetCursor),
                 typeof(Table<,>), typeof(WriteTable<,>), typeof(RowQuery<>), typeof(SharedIndexQuery),
+                typeof(TableBulkLoad<>),
             ]);
     }
 
@@ -57,6 +58,10 @@ public sealed partial class EndedHandleTests
         IsEnded(await Thrown(() => environment.DropIndexAsync("items", "section").AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.EvolveAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DeleteExpiredAsync(ExpiryKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => environment.BeginBulkLoadAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => environment.BulkLoadAsync(TableKit.Items, Array.Empty<Item>()).AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(
+            await Thrown(() => environment.BulkLoadAsync(TableKit.Items, AsyncEnumerable.Empty<Item>()).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DropTableAsync("items").AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.TrimFeedsAsync().AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => Task.FromResult(environment.VerifyTable(TableKit.Items))), Messages[Outcome.EnvironmentClosed]);

@@ -60,6 +60,7 @@ public sealed partial class EndedHandleTests
         Covers<ValueWriter>(HandleTable.ValueWriter);
         Covers<StagedValue>(HandleTable.StagedValue);
         Covers<BulkLoad>(HandleTable.BulkLoad);
+        Covers<TableBulkLoad<Item>>(HandleTable.TableBulkLoad);
     }
 
     [Fact]
@@ -335,6 +336,22 @@ public sealed partial class EndedHandleTests
         }
 
         Check(HandleTable.BulkLoad, load, HandleState.EnvironmentClosed, Outcome.EnvironmentClosed);
+    }
+
+    [Fact]
+    public async Task A_bulk_load_of_a_table_ends_with_its_environment_and_when_it_is_disposed()
+    {
+        TableBulkLoad<Item> load;
+        using (var environment = StorageEnvironment.OpenInMemory())
+        {
+            load = await environment.BeginBulkLoadAsync(TableKit.Items, cancellationToken: TestContext.Current.CancellationToken);
+            Check(HandleTable.TableBulkLoad.Where(row => !IsEnd(row)), load, HandleState.Open, Outcome.Works);
+            load.Dispose();
+            Check(HandleTable.TableBulkLoad, load, HandleState.Disposed, Outcome.LoadEnded);
+            load = await environment.BeginBulkLoadAsync(TableKit.Items, cancellationToken: TestContext.Current.CancellationToken);
+        }
+
+        Check(HandleTable.TableBulkLoad, load, HandleState.EnvironmentClosed, Outcome.EnvironmentClosed);
     }
 
     private static void Covers<T>(IEnumerable<HandleRow<T>> rows)

@@ -92,6 +92,13 @@ internal static partial class HandleTable
             handle => handle.DeleteWhereRaw("section", KeyRange.Prefix(TableKit.Key("new"))).Should().Be(1)),
     ];
 
+    public static IReadOnlyList<HandleRow<TableBulkLoad<Item>>> TableBulkLoad { get; } =
+    [
+        new("Put(Item)", handle => handle.Put(NewRow)),
+        new("CompleteAsync(CancellationToken)", handle => handle.CompleteAsync().AsTask().GetAwaiter().GetResult()),
+        new("Dispose()", handle => handle.Dispose()) { WorksAlways = true },
+    ];
+
     public static IReadOnlyList<HandleRow<RowQuery<Item>>> RowQuery { get; } =
     [
         new("Current", handle => _ = handle.Current),
