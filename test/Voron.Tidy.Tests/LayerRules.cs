@@ -116,8 +116,8 @@ internal static class LayerRules
     /// </summary>
     private static readonly string[] KnownAbove =
     [
-        "BackgroundRun", "ChangeRecord", "Checksum", "DuplicateKeyFinder", "FeedKeys", "IEntryListener", "IEntryToLoad", "IndexLoad", "KeyText", "LoadErrors",
-        "OrderedLoad", "PrivateTree", "PrivateTrees", "SlicedLoad", "SourceRecord", "SystemTree", "TreeRecording",
+        "BackgroundRun", "ChangeRecord", "Checksum", "DuplicateKeyFinder", "FeedKeys", "IEntryListener", "IEntryToLoad", "IndexLoad", "KeyText",
+        "LoadErrors", "OrderedLoad", "PrivateTree", "PrivateTrees", "SlicedLoad", "SourceRecord", "SystemTree", "TreeRecording",
     ];
 
     /// <summary>Folders that belong to the layer above them.</summary>

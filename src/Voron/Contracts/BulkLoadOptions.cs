@@ -8,17 +8,20 @@ public sealed class BulkLoadOptions
 
     /// <summary>
     /// True if the keys come in ascending order, each at most repeated directly: then nothing is sorted or spilled. A key below the last one is
-    /// refused by an <see cref="InvalidOperationException"/>. False by default.
+    /// refused by an <see cref="InvalidOperationException"/>. For a table, these are the primary keys as it stores them. False by default.
     /// </summary>
     public bool Sorted { get; set; }
 
-    /// <summary>What happens if the source has a key several times, or the tree has it already; the last value wins by default.</summary>
+    /// <summary>
+    /// What happens if the source has a key several times, or the tree has it already; the last value wins by default. For a table, this is the
+    /// primary key.
+    /// </summary>
     public DuplicateKeys Duplicates { get; set; }
 
     /// <summary>
     /// The memory for sorting, in bytes: at least 1 MiB. Entries beyond it go to a temporary file, which vanishes with the load, or with the process.
     /// Null, the default, for a quarter of <see cref="StorageOptions.MemoryLimitBytes"/>. This memory is not part of that limit, and is allocated as
-    /// it is needed.
+    /// it is needed. Each index of a table takes a part of it, at least a megabyte or so.
     /// </summary>
     public long? MemoryBytes { get; set; }
 
@@ -37,7 +40,7 @@ public sealed class BulkLoadOptions
     internal BulkLoadOptions Copy() => (BulkLoadOptions)MemberwiseClone();
 }
 
-/// <summary>What a bulk load does with a key that it finds several times. An entry that the tree has already counts as the first.</summary>
+/// <summary>What a bulk load does with a key that it finds several times. An entry or a row that exists already counts as the first.</summary>
 public enum DuplicateKeys
 {
     /// <summary>The last value is stored.</summary>
@@ -73,8 +76,8 @@ public sealed record BulkLoadReport
     public long BytesSpilled { get; init; }
 
     /// <summary>
-    /// True if all entries became visible in one commit; false if the tree had entries, or was recorded or compressed, so that they were stored in
-    /// several transactions.
+    /// True if all entries became visible in one commit; false if the tree or table had entries, or was recorded or compressed, or shares an index
+    /// with others, so that they were stored in several transactions.
     /// </summary>
     public bool IsAtomic { get; init; }
 

@@ -18,6 +18,6 @@ internal static class LoadErrors
 
     /// <inheritdoc cref="Duplicate"/>
     public static InvalidOperationException Changed(string target, string path) => new(
-        $"The {target} of '{path}' has been changed while entries were loaded into it, so nothing was loaded. Load again: entries are then added to " +
-        "those that it has.");
+        $"The {target} of '{path}' has been changed while entries were loaded into it, so nothing was loaded. Load again: entries are then added " +
+        "to those that it has.");
 }

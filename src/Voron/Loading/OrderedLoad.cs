@@ -8,7 +8,7 @@ internal abstract class OrderedLoad : IDisposable
     /// <summary>True if all entries become visible in one commit.</summary>
     public abstract bool IsAtomic { get; }
 
-    /// <summary>True if entries may come in any order after all, and with the same key again: the load applies the rule for duplicates itself.</summary>
+    /// <summary>True if entries may come in any order after all, and with the same key again: the load itself has the rule for duplicates.</summary>
     public virtual bool TakesAnyOrder => false;
 
     /// <summary>The number of entries that were added, but not stored: the tree has their keys already, or others have won against them.</summary>

@@ -3,7 +3,9 @@ using System.Buffers.Binary;
 
 namespace Voron.Tables;
 
-/// <summary>Makes the entries of a bulk load from rows: the primary key, and the bytes of the row, after its keys in the indexes if these are built.</summary>
+/// <summary>
+/// Makes the entries of a bulk load from rows: the primary key, and the bytes of the row, preceded by its keys in the indexes if these are built.
+/// </summary>
 /// <remarks>
 /// <code>
 ///   | length (2) | index (1) | key | for each key | 0 (2) | row |

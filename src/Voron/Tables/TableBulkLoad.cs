@@ -9,8 +9,9 @@ namespace Voron.Tables;
 /// </summary>
 /// <remarks>
 /// One thread at a time puts rows, and the functions of the definition run on it. Other callers read and write meanwhile. Until
-/// <see cref="CompleteAsync"/>, nothing of an atomic load is visible; if it is never called, or fails, nothing is loaded. Memory, temporary files and
-/// pages are freed by <see cref="Dispose"/>, or by the garbage collector. After a call has thrown an exception, only <see cref="Dispose"/> can follow.
+/// <see cref="CompleteAsync"/>, nothing of an atomic load is visible; if it is never called, or fails, nothing is loaded.
+/// Memory, temporary files and pages are freed by <see cref="Dispose"/>, or by the garbage collector. After a call has thrown an exception, only
+/// <see cref="Dispose"/> can follow.
 /// </remarks>
 /// <typeparam name="TRow">The type of a row.</typeparam>
 public sealed class TableBulkLoad<TRow> : IDisposable
@@ -20,10 +21,12 @@ public sealed class TableBulkLoad<TRow> : IDisposable
 
     internal TableBulkLoad(BulkLoad load, RowEncoder<TRow> encoder) => (_load, _encoder) = (load, encoder);
 
-    /// <summary>Adds a row. Waits while earlier rows and keys are sorted and written, so that a fast source takes no more memory than the options allow.</summary>
+    /// <summary>
+    /// Adds a row. Waits while earlier rows and keys are sorted and written, so that a fast source takes no more memory than the options allow.
+    /// </summary>
     /// <param name="row">The row.</param>
-    /// <exception cref="RowFormatException">The codec cannot write the row.</exception>
-    /// <exception cref="IndexKeyException">The function of an index threw, or returned an empty key; or a function of the definition has called the load.</exception>
+    /// <exception cref="RowFormatException">The codec cannot write the row, or has called the load.</exception>
+    /// <exception cref="IndexKeyException">The function of an index threw, returned an empty key, or has called the load.</exception>
     /// <exception cref="KeyTooLongException">A key is too long.</exception>
     /// <exception cref="InvalidOperationException">
     /// The primary key is below the last one although <see cref="BulkLoadOptions.Sorted"/> was promised; it is repeated, and

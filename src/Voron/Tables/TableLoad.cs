@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Diagnostics;
 using Voron.Loading;
 using Voron.Testing;
+using Voron.Trees;
 
 namespace Voron.Tables;
 
@@ -218,7 +219,8 @@ internal sealed class TableLoad : OrderedLoad
 
     private long TakeId() => _nextId <= RowIdBytes.Max
         ? _nextId++
-        : throw new StorageFullException($"The {Target} has used all {RowIdBytes.Max + 1} row ids, and reuses none. Copy its rows into another table.");
+        : throw new StorageFullException(
+            $"The {Target} has used all {RowIdBytes.Max + 1} row ids, and reuses none. Copy its rows into another table.");
 
     private void BuildIndexes()
     {
@@ -246,5 +248,7 @@ internal sealed class TableLoad : OrderedLoad
         && (!HasKeys || BoundTable.Open(new SystemTreeAccess(writing), _functions)!.NextRowId() == _firstId);
 
     private byte[]? ReadSchema(WriteTransaction writing) =>
-        writing.FindSystemTree(Trees.SystemTree.Schemas) is { } schemas && schemas.TryGet(_functions.SchemaKey, out var bytes) ? bytes.ToArray() : null;
+        new SystemTreeAccess(writing).TryOpen(SystemTree.Schemas, out Tree schemas) && schemas.TryGet(_functions.SchemaKey, out var bytes)
+            ? bytes.ToArray()
+            : null;
 }

@@ -62,9 +62,9 @@ public static class TableLoading
     /// <summary>Begins a load of rows in any order into a table, which the caller puts one after the other and then completes.</summary>
     /// <remarks>
     /// <para>
-    /// A table that does not exist is created first, and remains if the load fails, without rows. In a new or an empty table, rows go to free pages of
-    /// the data file, past the journal, and the keys of each index are sorted and then put into its tree; one short commit makes the table refer to
-    /// those pages. Rows get their ids in order of arrival, unless these are their keys; all have the same version. Rows that are expired when the
+    /// A table that does not exist is created first, and remains if the load fails, without rows. In a new or an empty table, rows go to free pages
+    /// of the data file, past the journal, and the keys of each index are sorted and then put into its tree; one short commit makes the table refer
+    /// to those pages. Rows get their ids in order of arrival, unless these are their keys; all have the same version. Rows that are expired when the
     /// load begins are left out. The memory of the options is divided between the indexes, each of which takes a megabyte or so at least.
     /// </para>
     /// <para>
@@ -72,8 +72,8 @@ public static class TableLoading
     /// instead, in the order of the primary keys: what a crash or a failure leaves is the beginning in that order, and loading again is right.
     /// </para>
     /// <para>
-    /// <see cref="BulkLoadOptions.Sorted"/> promises rows in the order of their primary keys as the table stores them. <see
-    /// cref="BulkLoadOptions.Duplicates"/> is the rule for primary keys; an expired row counts as none. Two rows with the same key in a unique index
+    /// <see cref="BulkLoadOptions.Sorted"/> promises rows in the order of their primary keys as the table stores them.
+    /// <see cref="BulkLoadOptions.Duplicates"/> is the rule for primary keys; an expired row counts as none. Two rows with the same key in a unique index
     /// end the load. A duplicate of a new or an empty table is found by <see cref="TableBulkLoad{TRow}.CompleteAsync"/>, if not before.
     /// </para>
     /// </remarks>

@@ -44,6 +44,22 @@ public sealed partial class EndedHandleTests
     }
 
     [Fact]
+    public async Task A_bulk_load_of_a_table_ends_with_its_environment_and_when_it_is_disposed()
+    {
+        TableBulkLoad<Item> load;
+        using (var environment = StorageEnvironment.OpenInMemory())
+        {
+            load = await environment.BeginBulkLoadAsync(TableKit.Items, cancellationToken: TestContext.Current.CancellationToken);
+            Check(HandleTable.TableBulkLoad.Where(row => !IsEnd(row)), load, HandleState.Open, Outcome.Works);
+            load.Dispose();
+            Check(HandleTable.TableBulkLoad, load, HandleState.Disposed, Outcome.LoadEnded);
+            load = await environment.BeginBulkLoadAsync(TableKit.Items, cancellationToken: TestContext.Current.CancellationToken);
+        }
+
+        Check(HandleTable.TableBulkLoad, load, HandleState.EnvironmentClosed, Outcome.EnvironmentClosed);
+    }
+
+    [Fact]
     public async Task Methods_that_extend_a_transaction_or_an_environment_name_what_has_ended()
     {
         var environment = HandleSet.OpenEnvironment();
@@ -59,9 +75,7 @@ public sealed partial class EndedHandleTests
         IsEnded(await Thrown(() => environment.EvolveAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DeleteExpiredAsync(ExpiryKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.BeginBulkLoadAsync(TableKit.Items).AsTask()), Messages[Outcome.EnvironmentClosed]);
-        IsEnded(await Thrown(() => environment.BulkLoadAsync(TableKit.Items, Array.Empty<Item>()).AsTask()), Messages[Outcome.EnvironmentClosed]);
-        IsEnded(
-            await Thrown(() => environment.BulkLoadAsync(TableKit.Items, AsyncEnumerable.Empty<Item>()).AsTask()), Messages[Outcome.EnvironmentClosed]);
+        IsEnded(await Thrown(() => environment.BulkLoadAsync(TableKit.Items, []).AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.DropTableAsync("items").AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => environment.TrimFeedsAsync().AsTask()), Messages[Outcome.EnvironmentClosed]);
         IsEnded(await Thrown(() => Task.FromResult(environment.VerifyTable(TableKit.Items))), Messages[Outcome.EnvironmentClosed]);

@@ -338,22 +338,6 @@ public sealed partial class EndedHandleTests
         Check(HandleTable.BulkLoad, load, HandleState.EnvironmentClosed, Outcome.EnvironmentClosed);
     }
 
-    [Fact]
-    public async Task A_bulk_load_of_a_table_ends_with_its_environment_and_when_it_is_disposed()
-    {
-        TableBulkLoad<Item> load;
-        using (var environment = StorageEnvironment.OpenInMemory())
-        {
-            load = await environment.BeginBulkLoadAsync(TableKit.Items, cancellationToken: TestContext.Current.CancellationToken);
-            Check(HandleTable.TableBulkLoad.Where(row => !IsEnd(row)), load, HandleState.Open, Outcome.Works);
-            load.Dispose();
-            Check(HandleTable.TableBulkLoad, load, HandleState.Disposed, Outcome.LoadEnded);
-            load = await environment.BeginBulkLoadAsync(TableKit.Items, cancellationToken: TestContext.Current.CancellationToken);
-        }
-
-        Check(HandleTable.TableBulkLoad, load, HandleState.EnvironmentClosed, Outcome.EnvironmentClosed);
-    }
-
     private static void Covers<T>(IEnumerable<HandleRow<T>> rows)
         where T : allows ref struct =>
         HandleMembers.Of(typeof(T)).Should().BeEquivalentTo(rows.Select(row => row.Member), "{0} has these members", typeof(T).Name);

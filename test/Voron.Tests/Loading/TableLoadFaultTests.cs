@@ -6,7 +6,7 @@ using Voron.Tests.Tables;
 
 namespace Voron.Tests.Loading;
 
-/// <summary>Table loads that fail, are cancelled or forgotten, or whose environment is closed: all rows are loaded with all their keys, or none.</summary>
+/// <summary>Table loads that fail, are cancelled or forgotten, or whose environment is closed: all rows are loaded with all keys, or none.</summary>
 public sealed class TableLoadFaultTests
 {
     private static readonly Item[] Items = [.. Enumerable.Range(0, 1_500).Select(id => TableLoadKit.Draw(new Random(id), id) with { Size = 0 })];
@@ -97,7 +97,8 @@ public sealed class TableLoadFaultTests
             await load.Awaiting(at => at.CompleteAsync(stop.Token)).Should().ThrowAsync<OperationCanceledException>();
         }
 
-        await environment.Awaiting(at => at.BeginBulkLoadAsync(TableLoadKit.Texts, null, stop.Token)).Should().ThrowAsync<OperationCanceledException>();
+        await environment.Awaiting(at => at.BeginBulkLoadAsync(TableLoadKit.Texts, null, stop.Token))
+            .Should().ThrowAsync<OperationCanceledException>();
         environment.MustBeSound(TableLoadKit.Texts, hasRows ? 1 : 0);
         StagingTestKit.CheckUnreserved(environment);
     }
@@ -132,7 +133,7 @@ public sealed class TableLoadFaultTests
         CheckAllOrNothing(environment, isLoaded: false);
     }
 
-    /// <summary>The source runs without the writer, and the load waits for nobody.</summary>
+    /// <summary>The source runs without the writer.</summary>
     [Fact]
     public async Task Others_write_meanwhile()
     {

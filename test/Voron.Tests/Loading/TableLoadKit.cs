@@ -12,14 +12,15 @@ internal static class TableLoadKit
 
     public static TableDefinition<string, Item> Texts { get; } = Define("texts", 1);
 
-    public static TableDefinition<long, Item> Numbers { get; } =
-        With(TableDefinition.CreateWithRowIds("numbers", 1, new ItemCodec(), static (Item item) => long.Parse(item.Id, CultureInfo.InvariantCulture)));
+    public static TableDefinition<long, Item> Numbers { get; } = With(TableDefinition.CreateWithRowIds(
+        "numbers", 1, new ItemCodec(), static (Item item) => long.Parse(item.Id, CultureInfo.InvariantCulture)));
 
     public static TableDefinition<string, Item> Define(string name, int version) =>
         With(TableDefinition.Create(name, version, new ItemCodec(), KeyCodec.Utf8, static (Item item) => item.Id));
 
     /// <summary>Opens an environment whose clock is past the times of some items.</summary>
-    public static StorageEnvironment Open(TestDirectory directory, string name = "store") => StorageEnvironment.Open(Path.Combine(directory, name), Options());
+    public static StorageEnvironment Open(TestDirectory directory, string name = "store") =>
+        StorageEnvironment.Open(Path.Combine(directory, name), Options());
 
     public static StorageOptions Options()
     {
@@ -72,7 +73,8 @@ internal static class TableLoadKit
             {
                 // Row ids are no keys of the rows, unless the caller compares them.
                 var key = name == "scan" ? "" : Convert.ToHexString(query.Key);
-                found.Add($"{name} {key} {item.Id} {item.Section} {item.Text.Length}{item.Text.FirstOrDefault()}{(withIds ? $" #{query.RowId}" : "")}");
+                var id = withIds ? $" #{query.RowId}" : "";
+                found.Add($"{name} {key} {item.Id} {item.Section} {item.Text.Length}{item.Text.FirstOrDefault()}{id}");
             }
 
             return found;

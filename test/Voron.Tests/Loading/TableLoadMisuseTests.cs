@@ -65,7 +65,8 @@ public sealed class TableLoadMisuseTests : IDisposable
         if (hasRows)
             _environment.Insert(TableKit.Items, new Item("0"));
         Item[] items = [new("1", Source: "one"), new("2", Source: "two"), new("3", Source: "one")];
-        var failure = await _environment.Awaiting(at => at.BulkLoadAsync(TableKit.Items, items, null, Token)).Should().ThrowAsync<DuplicateKeyException>();
+        var failure = await _environment.Awaiting(at => at.BulkLoadAsync(TableKit.Items, items, null, Token))
+            .Should().ThrowAsync<DuplicateKeyException>();
         (failure.Which.IndexName, failure.Which.TableName).Should().Be(("source", "items"));
         failure.Which.Key.ToArray().Should().Equal(TableKit.Key("one", 0));
         MustHave(TableKit.Items, hasRows ? ["0"] : []);
@@ -181,7 +182,8 @@ public sealed class TableLoadMisuseTests : IDisposable
             _environment.Write(writing => writing.CreateTable(TableLoadKit.Numbers).Insert(new Item("1")));
         if (change == "compress")
             await _environment.EvolveAsync(TableLoadKit.Texts.CompressRows(ValueCompression.Fast), null, null, Token);
-        await load.Awaiting(at => at.CompleteAsync(Token)).Should().ThrowAsync<InvalidOperationException>().WithMessage("*table 'texts'*changed*nothing*");
+        await load.Awaiting(at => at.CompleteAsync(Token))
+            .Should().ThrowAsync<InvalidOperationException>().WithMessage("*table 'texts'*changed*nothing*");
         using var reading = _environment.BeginRead();
         reading.GetTableNames().Contains("texts").Should().Be(change != "drop");
         if (change != "drop")

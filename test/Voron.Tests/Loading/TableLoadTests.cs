@@ -89,7 +89,8 @@ public sealed class TableLoadTests : IDisposable
     [Fact]
     public async Task Rows_longer_than_the_memory_can_sort_are_loaded()
     {
-        var items = Enumerable.Range(0, 60).Select(id => TableLoadKit.Draw(new Random(id), 60 - id) with { Size = 0, Text = new string('x', id * 5_000) })
+        var items = Enumerable.Range(0, 60)
+            .Select(id => TableLoadKit.Draw(new Random(id), 60 - id) with { Size = 0, Text = new string('x', id * 5_000) })
             .Append(TableLoadKit.Draw(new Random(1), 7) with { Size = 0, Text = new string('y', 5 << 20) }).ToArray();
         using var environment = TableLoadKit.Open(_directory);
         var options = new BulkLoadOptions { MemoryBytes = 1 << 20 };
@@ -184,8 +185,8 @@ public sealed class TableLoadTests : IDisposable
         }
 
         // Those that are expired do not come several times.
-        await environment.Awaiting(at => at.BulkLoadAsync(TableLoadKit.Texts, items, new BulkLoadOptions { Duplicates = DuplicateKeys.Refuse }, Token))
-            .Should().NotThrowAsync();
+        var refusing = new BulkLoadOptions { Duplicates = DuplicateKeys.Refuse };
+        await environment.Awaiting(at => at.BulkLoadAsync(TableLoadKit.Texts, items, refusing, Token)).Should().NotThrowAsync();
 
         async Task CheckAsync<TKey>(TableDefinition<TKey, Item> definition, DuplicateKeys duplicates, string[] expected)
         {

@@ -240,7 +240,8 @@ public sealed class BulkLoad : IDisposable
         throw new InvalidOperationException(
             (before & Ended) != 0
                 ? $"{call} was called after the bulk load of the {_target} had ended. Begin another one."
-                : $"{call} was called during another call of the bulk load of the {_target}. One thread at a time may use it, and no function that it calls.");
+                : $"{call} was called during another call of the bulk load of the {_target}. One thread at a time may use it, and no function of the " +
+                "definition of a table.");
     }
 
     private ObjectDisposedException Closed() => EndedErrors.Environment(_engine.Disk.Path, ClosedDuringLoad);

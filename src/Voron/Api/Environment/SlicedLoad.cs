@@ -3,7 +3,9 @@ using Voron.Loading;
 
 namespace Voron;
 
-/// <summary>Stores the entries of a bulk load in transactions of some megabytes, where there are entries, or they are recorded or compressed.</summary>
+/// <summary>
+/// Stores the entries of a bulk load in transactions of some megabytes, in a tree or a table that has entries, or is recorded or compressed.
+/// </summary>
 /// <remarks>
 /// Entries are gathered before a transaction begins, so the writer is never held while the source runs. A crash, a failure or a cancellation leaves
 /// the entries of the transactions so far, which are the first ones in key order. Loading again is right.
