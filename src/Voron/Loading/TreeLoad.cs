@@ -1,4 +1,3 @@
-using Voron.Staging;
 using Voron.Transactions;
 using Voron.Trees;
 

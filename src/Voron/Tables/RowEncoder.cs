@@ -20,7 +20,6 @@ internal sealed class RowEncoder<TRow>(RowFunctions<TRow> functions, BoundTable 
 
     private readonly OpenIndex[] _indexes = [.. bound.Binding.Slots.Select(static index => new OpenIndex(index, default, default))];
     private readonly RowIndexKeys _keys = NewKeys(bound);
-    private readonly RowBuffer _row = new();
     private readonly ArrayBufferWriter<byte> _value = new();
     private readonly byte[] _rowId = new byte[RowIdBytes.Bytes];
     private readonly bool _writesExpiry = bound.WritesExpiry;
@@ -32,6 +31,8 @@ internal sealed class RowEncoder<TRow>(RowFunctions<TRow> functions, BoundTable 
     /// <summary>True if an expired row replaces the one with its key; false if it has no effect.</summary>
     public bool ExpiredReplace { get; init; }
 
+    private RowBuffer Row { get; } = new();
+
     /// <summary>Makes an entry. Its value is empty if the row is expired, and no transaction stores it.</summary>
     /// <returns>False if the row has no effect.</returns>
     /// <exception cref="RowFormatException">The codec cannot write the row.</exception>
@@ -39,17 +40,17 @@ internal sealed class RowEncoder<TRow>(RowFunctions<TRow> functions, BoundTable 
     /// <exception cref="KeyTooLongException">A key is too long.</exception>
     public bool TryEncode(in TRow row, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
-        functions.Write(row, _row);
-        _row.Expiry = _writesExpiry ? functions.ComputeExpiry(row, null) : null;
-        var rowId = functions.ComputeKeys(row, null, _keys, _row.Expiry);
+        functions.Write(row, Row);
+        Row.Expiry = _writesExpiry ? functions.ComputeExpiry(row, null) : null;
+        var rowId = functions.ComputeKeys(row, null, _keys, Row.Expiry);
         key = functions.KeyCodecName == null ? RowIdBytes.Write(rowId, _rowId) : _keys[0][0];
         value = default;
-        var isExpired = _row.Expiry <= _now;
+        var isExpired = Row.Expiry <= _now;
         if (isExpired && !ExpiredReplace)
             return false;
         if (Version is not { } version)
         {
-            value = _row.Finish(1);
+            value = Row.Finish(1);
             return true;
         }
 
@@ -67,7 +68,7 @@ internal sealed class RowEncoder<TRow>(RowFunctions<TRow> functions, BoundTable 
         }
 
         WriteLength(0);
-        _value.Write(_row.Finish(version.Value));
+        _value.Write(Row.Finish(version.Value));
         value = _value.WrittenSpan;
         return true;
     }

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Voron.Loading;
 
 namespace Voron.Tables;
@@ -40,7 +39,7 @@ public sealed class TableBulkLoad<TRow> : IDisposable
     /// <exception cref="OperationCanceledException">The load was cancelled.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     /// <exception cref="ObjectDisposedException">The load was disposed, or the environment is closed.</exception>
-    public void Put(in TRow row) => _load.Put(new Entry(_encoder, in row));
+    public void Put(in TRow row) => _load.PutEntry(new Entry(_encoder, in row));
 
     /// <summary>Builds the indexes, stores the rows in the table, and returns when they are durable and visible.</summary>
     /// <param name="cancellationToken">Cancels the load, until its last commit begins.</param>

@@ -168,6 +168,7 @@ internal sealed class TableLoad : OrderedLoad
     {
         foreach (var load in _loads)
             load?.Dispose();
+        base.Dispose();
     }
 
     private bool TryBegin(WriteTransaction writing, BoundTable bound, BulkLoadOptions options, CancellationToken stop)

@@ -99,7 +99,7 @@ public static class TableLoading
         ArgumentNullException.ThrowIfNull(definition);
         options = StorageEnvironment.Check(options);
         RowEncoder<TRow>? encoder = null;
-        var load = await environment.BeginBulkLoadAsync($"table '{definition.Name}'", options, BeginAsync, cancellationToken).ConfigureAwait(false);
+        var load = await environment.BeginLoadAsync($"table '{definition.Name}'", options, BeginAsync, cancellationToken).ConfigureAwait(false);
         return new TableBulkLoad<TRow>(load, encoder!);
 
         async ValueTask<OrderedLoad> BeginAsync(PrivateTrees trees, CancellationToken stop)

@@ -73,12 +73,12 @@ public sealed class BulkLoad : IDisposable
     /// <exception cref="OperationCanceledException">The load was cancelled.</exception>
     /// <exception cref="EnvironmentPoisonedException">An earlier write failed.</exception>
     /// <exception cref="ObjectDisposedException">The load was disposed, or the environment is closed.</exception>
-    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => Put(new Entry(key, value));
+    public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => PutEntry(new Entry(key, value));
 
     /// <summary>Adds an entry that is made during the call.</summary>
     /// <param name="entry">Makes the entry.</param>
-    /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
-    internal void Put<TEntry>(TEntry entry)
+    /// <inheritdoc cref="Put"/>
+    internal void PutEntry<TEntry>(TEntry entry)
         where TEntry : IEntryToLoad, allows ref struct
     {
         Enter(nameof(Put));
@@ -119,7 +119,7 @@ public sealed class BulkLoad : IDisposable
     /// A key is repeated, and <see cref="BulkLoadOptions.Duplicates"/> refuses that; the tree, which was new or empty, has been changed meanwhile;
     /// another call is running; or the load has ended.
     /// </exception>
-    /// <inheritdoc cref="Put(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>
+    /// <inheritdoc cref="Put"/>
     public async ValueTask<BulkLoadReport> CompleteAsync(CancellationToken cancellationToken = default)
     {
         Enter(nameof(CompleteAsync));

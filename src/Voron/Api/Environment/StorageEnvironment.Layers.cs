@@ -2,6 +2,7 @@ using Microsoft.Extensions.Logging;
 using Voron.Feeds;
 using Voron.Loading;
 using Voron.Primitives;
+using Voron.Transactions;
 
 namespace Voron;
 
@@ -39,7 +40,7 @@ public sealed partial class StorageEnvironment
     /// load.
     /// </param>
     /// <param name="cancellationToken">The token of the caller.</param>
-    internal async ValueTask<BulkLoad> BeginBulkLoadAsync(
+    internal async ValueTask<BulkLoad> BeginLoadAsync(
         string target, BulkLoadOptions options, Func<PrivateTrees, CancellationToken, ValueTask<OrderedLoad>> begin,
         CancellationToken cancellationToken)
     {

@@ -79,7 +79,7 @@ public sealed partial class StorageEnvironment
         var writing = RequireWritable(nameof(BeginBulkLoadAsync));
         var encoded = Encode(name);
         options = Check(options);
-        return await BeginBulkLoadAsync($"tree '{name}'", options, BeginTreeAsync, cancellationToken).ConfigureAwait(false);
+        return await BeginLoadAsync($"tree '{name}'", options, BeginTreeAsync, cancellationToken).ConfigureAwait(false);
 
         async ValueTask<OrderedLoad> BeginTreeAsync(PrivateTrees trees, CancellationToken stop) =>
             await TreeLoad.TryBeginAsync(trees, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)

@@ -42,6 +42,7 @@ internal sealed class TreeSlices(Func<WriteTransaction> begin, Func<byte[], Stag
     {
         foreach (var value in _staged)
             value.Dispose();
+        base.Dispose();
     }
 
     /// <inheritdoc/>
