@@ -40,7 +40,9 @@ internal sealed class DuplicateKeyFinder : IDisposable
         _sorter.Add(_key.AsSpan(0, sizeof(int) + key.Length), value);
     }
 
-    /// <summary>Ends the adding, and returns the pairs of rows that share a key, in the order of their second rows. The first was added first.</summary>
+    /// <summary>
+    /// Ends the adding, and returns the pairs of rows that share a key, in the order of their second rows. The first one was added before.
+    /// </summary>
     /// <inheritdoc cref="EntrySorter.Complete"/>
     public IReadOnlyList<(int Slot, long First, long Second)> Find()
     {

@@ -11,8 +11,6 @@ internal sealed class RowSlices<TKey, TRow>(
     Func<WriteTransaction> begin, PrivateTrees trees, TableDefinition<TKey, TRow> definition, DuplicateKeys duplicates)
     : SlicedLoad(begin, $"table '{definition.Name}'", duplicates)
 {
-    private const long NotStored = -1;
-
     private WriteTable<TKey, TRow> _table;
 
     /// <inheritdoc/>
@@ -29,7 +27,10 @@ internal sealed class RowSlices<TKey, TRow>(
     /// <inheritdoc/>
     protected override bool TryPut(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        var row = definition.Functions.Read(value, NotStored);
+        // A row whose id is its key may leave reading it to the codec. Other rows have none yet.
+        if (definition.Functions.KeyCodecName != null || !RowIdBytes.TryRead(key, out var rowId))
+            rowId = -1;
+        var row = definition.Functions.Read(value, rowId);
         if (!Replaces)
             return _table.TryInsert(row);
         _table.Upsert(row);

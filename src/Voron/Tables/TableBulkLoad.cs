@@ -32,6 +32,9 @@ public sealed class TableBulkLoad<TRow> : IDisposable
     /// <see cref="BulkLoadOptions.Duplicates"/> refuses that; this thread has a write transaction open, for which the load would wait; another call
     /// is running; or the load has ended.
     /// </exception>
+    /// <exception cref="TableException">
+    /// Rows that were promised to be sorted are stored in slices, which <see cref="CompleteAsync"/> does otherwise, with the same exceptions.
+    /// </exception>
     /// <exception cref="StorageFullException">There is not enough space for the rows.</exception>
     /// <exception cref="StorageAccessException">They could not be written.</exception>
     /// <exception cref="CorruptionException">A temporary file, or a page that was written, has decayed since.</exception>
@@ -50,8 +53,9 @@ public sealed class TableBulkLoad<TRow> : IDisposable
     /// A primary key is repeated, and <see cref="BulkLoadOptions.Duplicates"/> refuses that; the table, which was new or empty, or an index that it
     /// shares, has been changed meanwhile; another call is running; or the load has ended.
     /// </exception>
-    /// <exception cref="KeyNotFoundException">The table, which had rows, was dropped meanwhile.</exception>
-    /// <exception cref="SchemaMismatchException">The table, which had rows, was evolved to another definition meanwhile.</exception>
+    /// <exception cref="KeyNotFoundException">The table, which is filled in slices, was dropped meanwhile.</exception>
+    /// <exception cref="SchemaMismatchException">The table, which is filled in slices, was evolved to another definition meanwhile.</exception>
+    /// <exception cref="IndexMismatchException">The same, and the function of an index now returns other keys.</exception>
     /// <inheritdoc cref="Put"/>
     public ValueTask<BulkLoadReport> CompleteAsync(CancellationToken cancellationToken = default) => _load.CompleteAsync(cancellationToken);
 

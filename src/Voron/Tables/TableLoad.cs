@@ -10,7 +10,7 @@ namespace Voron.Tables;
 /// <remarks>
 /// <code>
 ///   rows keyed by their ids     sorted by id, duplicates dropped ─▶ rows tree ┐
-///   rows with other keys        ids in order of arrival ─▶ rows tree          ├─▶ indexes built ─▶ lost rows deleted ─▶ synced, adopted
+///   rows with other keys        ids in order of arrival ─▶ rows tree          ├─▶ lost rows deleted ─▶ indexes built ─▶ synced, adopted
 ///                               keys sorted, duplicates found with the ids ───┘
 /// </code>
 /// </remarks>
@@ -154,11 +154,12 @@ internal sealed class TableLoad : OrderedLoad
     {
         if (_lastKeyLength >= 0)
             StoreLast();
-        BuildIndexes();
+        BuildIndexes(stop);
         _rows!.FreeUnused();
         await _trees.MakeDurableAsync().ConfigureAwait(false);
         stop.ThrowIfCancellationRequested();
         using var writing = await _environment.BeginWriteAsync(stop).ConfigureAwait(false);
+        writing.Durability = Durability.Durable;
         if (!IsUnchanged(writing) || !writing.TryAdopt(_trees, _loads.OfType<IndexLoad>(), _rows))
             throw LoadErrors.Changed(Target, _environment.Path);
         await writing.CommitAsync(CancellationToken.None).ConfigureAwait(false);
@@ -223,11 +224,19 @@ internal sealed class TableLoad : OrderedLoad
         : throw new StorageFullException(
             $"The {Target} has used all {RowIdBytes.Max + 1} row ids, and reuses none. Copy its rows into another table.");
 
-    private void BuildIndexes()
+    private void BuildIndexes(CancellationToken stop)
     {
         if (HasKeys && _loads[0]!.Build(null, _duplicates) is { } repeated)
             throw LoadErrors.Duplicate(repeated.Key, Target);
         var lost = HasKeys ? _loads[0]!.Displaced : new HashSet<long>();
+        Span<byte> id = stackalloc byte[RowIdBytes.Bytes];
+        foreach (var rowId in lost.Order())
+        {
+            stop.ThrowIfCancellationRequested();
+            _rows!.Delete(RowIdBytes.Write(rowId, id));
+        }
+
+        // Their trees use the pages that the lost rows have freed.
         Func<long, bool>? isLost = lost.Count == 0 || PlantedFault.KeepKeysOfLostRows ? null : id => lost.Contains(id & RowIdBytes.Max);
         for (var slot = HasKeys ? 1 : 0; slot < _loads.Length; slot++)
         {
@@ -238,9 +247,6 @@ internal sealed class TableLoad : OrderedLoad
         }
 
         _passed += lost.Count;
-        Span<byte> id = stackalloc byte[RowIdBytes.Bytes];
-        foreach (var rowId in lost.Order())
-            _rows!.Delete(RowIdBytes.Write(rowId, id));
     }
 
     // A row that others have inserted and deleted meanwhile has left its id behind.

@@ -69,7 +69,9 @@ public static class TableLoading
     /// </para>
     /// <para>
     /// A table that has rows, is recorded in a feed or compressed, or shares an index that has ids, is filled by transactions of some megabytes
-    /// instead, in the order of the primary keys: what a crash or a failure leaves is the beginning in that order, and loading again is right.
+    /// instead, in the order of the primary keys: what a crash or a failure leaves is the beginning in that order, and loading again is right. So is
+    /// a table with an index that is being built or has failed. The row codec reads each of these rows once more, in such a transaction: with
+    /// <see cref="RowReader.RowId"/> -1, unless row ids are the keys.
     /// </para>
     /// <para>
     /// <see cref="BulkLoadOptions.Sorted"/> promises rows in the order of their primary keys as the table stores them.
@@ -124,8 +126,8 @@ public static class TableLoading
                 throw;
             }
 
-            return whole ?? (OrderedLoad)new RowSlices<TKey, TRow>(
-                () => environment.BeginWrite(Timeout.InfiniteTimeSpan, cancellationToken), trees, definition, options.Duplicates);
+            return whole
+                ?? (OrderedLoad)new RowSlices<TKey, TRow>(() => environment.BeginSlice(stop), trees, definition, options.Duplicates);
         }
     }
 

@@ -61,6 +61,48 @@ public sealed class TableLoadTests : IDisposable
         }
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_codec_may_take_the_key_of_a_row_from_its_id(bool hasRows)
+    {
+        using var environment = TableLoadKit.Open(_directory);
+        var definition = TableDefinition.CreateWithRowIds("lines", 1, new LineCodec(), static (Line line) => line.Number);
+        if (hasRows)
+            environment.Write(writing => writing.CreateTable(definition).Insert(new Line(5, "five")));
+        var report = await environment.BulkLoadAsync(definition, [new Line(7, "seven"), new Line(2, "two")], null, Token);
+        report.IsAtomic.Should().Be(!hasRows);
+        using var reading = environment.BeginRead();
+        reading.OpenTable(definition).TryGet(2, out var line).Should().BeTrue();
+        line.Should().Be(new Line(2, "two"));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_complete_load_is_durable_even_if_commits_are_lazy(bool hasRows)
+    {
+        var options = TableLoadKit.Options();
+        (options.Durability, options.LazyInterval) = (Durability.Lazy, TimeSpan.FromMinutes(30));
+        using var environment = StorageEnvironment.Open(_directory.Path, options);
+        if (hasRows)
+        {
+            environment.Write(writing => writing.CreateTable(TableLoadKit.Texts).Insert(TableLoadKit.Draw(new Random(1), 1)));
+            environment.Write(writing => writing.CreateTree("t").Put("a"u8, "b"u8));
+        }
+
+        await environment.BulkLoadAsync(TableLoadKit.Texts, [TableLoadKit.Draw(new Random(2), 2)], null, Token);
+        AllIsDurable();
+        await environment.BulkLoadAsync("t", [("c"u8.ToArray(), "d"u8.ToArray())], null, Token);
+        AllIsDurable();
+
+        void AllIsDurable()
+        {
+            var statistics = environment.GetStatistics();
+            statistics.DurableTransactionId.Should().Be(statistics.PublishedTransactionId);
+        }
+    }
+
     [Fact]
     public async Task Loads_survive_in_backups_and_after_reopening()
     {
@@ -260,5 +302,14 @@ public sealed class TableLoadTests : IDisposable
             else
                 table.Upsert(item);
         }
+    }
+
+    private sealed record Line(long Number, string Text);
+
+    private sealed class LineCodec : IRowCodec<Line>
+    {
+        public void Write(in Line row, ref RowWriter writer) => writer.WriteString(row.Text);
+
+        public Line Read(ref RowReader reader) => new(reader.RowId, reader.ReadString());
     }
 }

@@ -166,7 +166,7 @@ public sealed class SortedIndexBuildTests : IDisposable
     public async Task A_cancelled_build_begins_again() => await InEachPart(async part =>
     {
         using var cancel = new CancellationTokenSource();
-        await _environment.Awaiting(_ => EvolveAsync(at => At(at, part, cancel.Cancel), cancel.Token))
+        await _environment.Awaiting(_ => EvolveUntilAsync(at => At(at, part, cancel.Cancel), cancel.Token))
             .Should().ThrowAsync<OperationCanceledException>();
     });
 
@@ -282,7 +282,9 @@ public sealed class SortedIndexBuildTests : IDisposable
     }
 
     // Returns the number of parts.
-    private async Task<int> EvolveAsync(Action<int> atPart, CancellationToken stop = default)
+    private Task<int> EvolveAsync(Action<int> atPart) => EvolveUntilAsync(atPart, Stop);
+
+    private async Task<int> EvolveUntilAsync(Action<int> atPart, CancellationToken stop)
     {
         var part = 0;
         await _environment.EvolveAsync(Evolved(), new SynchronousProgress<EvolveProgress>(_ => atPart(part++)), Sorted, stop);

@@ -83,9 +83,17 @@ public sealed partial class StorageEnvironment
 
         async ValueTask<OrderedLoad> BeginTreeAsync(PrivateTrees trees, CancellationToken stop) =>
             await TreeLoad.TryBeginAsync(trees, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)
-            ?? (OrderedLoad)new TreeSlices(() => BeginWrite(Timeout.InfiniteTimeSpan, cancellationToken), Stage, name, options.Duplicates);
+            ?? (OrderedLoad)new TreeSlices(() => BeginSlice(stop), Stage, name, options.Duplicates);
 
         StagedValue Stage(byte[] value) => StageAsync(new MemoryStream(value), cancellationToken).AsTask().GetAwaiter().GetResult();
+    }
+
+    /// <summary>Begins a transaction of a load in slices. It is durable even if other commits are lazy, as the end of a load promises.</summary>
+    internal WriteTransaction BeginSlice(CancellationToken stop)
+    {
+        var writing = BeginWrite(Timeout.InfiniteTimeSpan, stop);
+        writing.Durability = Durability.Durable;
+        return writing;
     }
 
     private async ValueTask<BulkLoadReport> BulkLoadAsync(
