@@ -1,3 +1,4 @@
+using Voron.Format;
 using Voron.Transactions;
 
 namespace Voron.Tests.Transactions;
@@ -49,7 +50,7 @@ public sealed class DirectExtentListTests
             var runs = new DirectExtentList();
             Fill(runs, FullTable);
             runs.TryFree(0, 1);
-            runs.Add(new TransactionExtent(1_000, 1, default, -1));
+            runs.Add(Value(1_000));
             var before = GC.GetAllocatedBytesForCurrentThread();
             runs.RollBack(FullTable, 1);
             var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
@@ -57,6 +58,19 @@ public sealed class DirectExtentListTests
             return allocated;
         }
     }
+
+    [Fact]
+    public void Loaded_pages_are_freed_one_by_one()
+    {
+        var runs = new DirectExtentList();
+        runs.Add(new TransactionExtent(7, 5, default, -1, IsDurable: true));
+        runs.TryFree(7, 0);
+        runs.All.Single().IsFreed.Should().BeFalse();
+        runs.RollBack(0, 0);
+        runs.Count.Should().Be(0);
+    }
+
+    private static TransactionExtent Value(long page) => new(page, 1, new DirectExtent { Length = 1 }, -1);
 
     private static long Allocated(int count)
     {
@@ -71,6 +85,6 @@ public sealed class DirectExtentListTests
     private static void Fill(DirectExtentList runs, int count)
     {
         for (var i = 0; i < count; i++)
-            runs.Add(new TransactionExtent(i, 1, default, -1));
+            runs.Add(Value(i));
     }
 }
