@@ -22,7 +22,8 @@ internal sealed class DuplicateKeyFinder : IDisposable
         _key = new byte[sizeof(int) + TreeLimits.MaxKeyLength(engine.PageSize)];
         var options = new SortOptions
         {
-            MemoryBytes = Math.Max(SortSizes.LeastMemoryBytes(_key.Length), memoryBytes),
+            MemoryBytes = memoryBytes,
+            LongestKeyBytes = _key.Length,
             Duplicates = null,
             Cancellation = stop,
         };

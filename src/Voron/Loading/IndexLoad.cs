@@ -43,10 +43,14 @@ internal sealed class IndexLoad : IDisposable
         _name = name;
         _isNew = target.IsNew;
         _state = new TreeState(target.Header);
-        var least = SortSizes.LeastMemoryBytes(TreeLimits.MaxKeyLength(_pages.PageSize));
-        _sorter = new EntrySorter(
-            trees.TemporaryFiles,
-            new SortOptions { MemoryBytes = Math.Max(least, memoryBytes), Duplicates = null, Cancellation = stop });
+        var sort = new SortOptions
+        {
+            MemoryBytes = memoryBytes,
+            LongestKeyBytes = TreeLimits.MaxKeyLength(_pages.PageSize),
+            Duplicates = null,
+            Cancellation = stop,
+        };
+        _sorter = new EntrySorter(trees.TemporaryFiles, sort);
     }
 
     /// <summary>The ids that have lost a unique key to another id, which was added later unless the first one wins.</summary>
@@ -148,10 +152,14 @@ internal sealed class IndexLoad : IDisposable
     public void Remove(ReadOnlySpan<byte> key, long id)
     {
         if (!IsUnique)
+        {
             Change(key, new IdChange(id, IdChange.Removal));
+        }
         else if (TreeReader.TryGet(_state, _pages, key, out var stored) && IdOf(stored) == id)
+        {
             TreeWriter.Delete(_pages, _state, key);
-        _pages.Trim();
+            _pages.Trim();
+        }
     }
 
     /// <inheritdoc cref="WriteTransactionBody.TryAdopt"/>

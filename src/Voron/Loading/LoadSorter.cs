@@ -25,10 +25,10 @@ internal sealed class LoadSorter : IDisposable
     public LoadSorter(PrivateTrees trees, BulkLoadOptions options, OrderedLoad load, CancellationToken stop)
     {
         _load = load;
-        var least = SortSizes.LeastMemoryBytes(TreeLimits.MaxKeyLength(trees.Engine.PageSize));
         var sort = new SortOptions
         {
-            MemoryBytes = Math.Max(least, options.MemoryBytes ?? trees.Engine.Options.BulkLoadMemoryBytes),
+            MemoryBytes = options.MemoryBytes ?? trees.Engine.Options.BulkLoadMemoryBytes,
+            LongestKeyBytes = TreeLimits.MaxKeyLength(trees.Engine.PageSize),
             Duplicates = options.Duplicates,
             Cancellation = stop,
         };

@@ -13,7 +13,7 @@ internal sealed class SortContext : IDisposable
     public SortContext(SortOptions options)
     {
         Options = options;
-        Sizes = new SortSizes(options.MemoryBytes);
+        Sizes = new SortSizes(Math.Max(options.MemoryBytes, SortSizes.LeastMemoryBytes(options.LongestKeyBytes)));
         Memory = new NativeHeap { Account = options.Account };
         Chunks = new ChunkMemory(Memory, Sizes.ChunkBytes);
     }

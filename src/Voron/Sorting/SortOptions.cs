@@ -11,6 +11,9 @@ internal sealed record SortOptions
     /// <summary>The bytes of native memory that the sort uses at most, for everything; a smaller number counts as the minimum.</summary>
     public long MemoryBytes { get; init; } = 64 << 20;
 
+    /// <summary>The length of the longest key that will come; more memory is used if that is not enough to sort it.</summary>
+    public int LongestKeyBytes { get; init; }
+
     /// <summary>Which of several entries with the same key is kept; null to keep all, in order of arrival.</summary>
     public DuplicateKeys? Duplicates { get; init; } = DuplicateKeys.LastWins;
 

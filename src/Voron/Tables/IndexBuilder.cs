@@ -186,7 +186,6 @@ internal static class IndexBuilder
                 IndexEditor.Add(bound, open, keys, i, rowId);
         }
     }
-
 }
 
 /// <summary>A step of an <see cref="IndexBuilder"/>.</summary>

@@ -375,7 +375,7 @@ internal sealed class SortedIndexBuild : IDisposable
         if (!writing.TryAdopt(_trees, _loads))
             return [];
         var changed = _loads.SelectMany(load => load.Displaced).Concat(_expired).ToHashSet();
-        while (_changes!.TryTakeChanged(out var rowId, out var keys) && !PlantedFault.ForgetLastChanges)
+        while (_changes.TryTakeChanged(out var rowId, out var keys) && !PlantedFault.ForgetLastChanges)
         {
             foreach (var (place, key) in keys)
                 IndexEditor.Remove(Opened(bound, place), key, rowId, isExpired: false);
