@@ -19,7 +19,7 @@ test_solution
 unset VORON_SUITES
 
 start windows bash scripts/test-windows.sh --quick
-counted bash scripts/test-packages.sh --no-build
+counted bash scripts/test-packages.sh
 counted bash scripts/test-samples.sh --no-build
 counted bash scripts/test-debug.sh
 await windows

@@ -1,28 +1,35 @@
 #!/usr/bin/env bash
 # Packs the packages, looks into them, and uses them as strangers do: the lines of the README that lead from a clone to a program, its sample, and a
 # program that is run as it is, published trimmed, and compiled ahead of time, all with warnings as errors.
-# Usage: scripts/test-packages.sh [--no-build] [--quick]
-# --no-build: the solution has been built. --quick leaves out the second build elsewhere, the suites with the machine code of the package, and
-# one of two ways to publish each program.
+# Usage: scripts/test-packages.sh [--quick]
+# --quick leaves out the second build elsewhere, the suites with the machine code of the package, and one of two ways to publish each program.
 # The last line counts the checks that passed and failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_UI_LANGUAGE=en MSBUILDDISABLENODEREUSE=1
 
 root=$PWD
-build=yes
 quick=
 for option in "$@"; do
   case $option in
-    --no-build) build= ;;
     --quick) quick=yes ;;
     *) echo "There is no option $option: see the head of scripts/test-packages.sh." >&2 && exit 2 ;;
   esac
 done
 work=$(mktemp -d)
-version=0.1.0-check.$(date +%s)
+trap 'rm -rf "$work"' EXIT
+
+# Packages of another version would be compiled again. Programs therefore restore those of this version into a directory of their own, where no older
+# package of it is found, and take all other packages from where the build has restored them.
+version=$(sed -n 's,.*<Version>\(.*\)</Version>.*,\1,p' Directory.Build.targets)
+home=$work/home
+feed=$home/voron-packages
 cache=$(dotnet nuget locals global-packages --list | sed 's/^[^:]*: *//')
-trap 'rm -rf "$work" "$cache"/voron*/"$version"' EXIT
+mkdir -p "$home/.nuget/NuGet" "$work/others"
+ln -s "$cache"/* "$work/others"
+rm -f "$work"/others/voron*
+[ ! -f ~/.nuget/NuGet/NuGet.Config ] || cp ~/.nuget/NuGet/NuGet.Config "$home/.nuget/NuGet/"
+as_stranger() { NUGET_PACKAGES=$work/packages NUGET_FALLBACK_PACKAGES=$work/others "$@"; }
 passed=0
 failed=0
 
@@ -40,7 +47,7 @@ check() {
   fi
 }
 
-pack() { dotnet pack "$1" -c Release -o "$2" -p:Version="$version" -v quiet; }
+pack() { dotnet pack "$1" -c Release -o "$2" -v quiet; }
 
 holds() { unzip -Z1 "$1" "$2"; }
 lacks() { ! grep -q "$2" "$1"; }
@@ -58,19 +65,17 @@ compiles_few() {
 block() { awk -v kind="^\`\`\`$1\$" '$0 ~ kind { inside = 1; next } /^```/ { if (inside) exit } inside' "$2"; }
 
 # The lines of a document that lead from a clone to a program, with the document's first sample as the program, print what it says. A home of their own
-# keeps them from what a user has set, and the program from a package of the same version that was restored before.
+# keeps them from what a user has set. The package that they make is the one that all checks use.
 leads_to_a_program() {
-  local lines home=$work/home
+  local lines
   mapfile -t lines < <(block shell "$1")
   [ "${#lines[@]}" -eq 4 ] && [ "${lines[3]}" = 'dotnet run' ] || { echo "$1 has other lines: ${lines[*]}" && return 1; }
-  rm -rf "$home" && mkdir -p "$home/.nuget/NuGet"
-  [ ! -f ~/.nuget/NuGet/NuGet.Config ] || cp ~/.nuget/NuGet/NuGet.Config "$home/.nuget/NuGet/"
   (
     block csharp "$1" >"$home/sample.cs"
     sed -n '/^```csharp/,$p' "$1" | block text - >"$home/expected"
     export HOME=$home DOTNET_CLI_HOME=$home NUGET_PACKAGES=$cache
     eval "${lines[0]}" </dev/null || exit
-    NUGET_PACKAGES=$home/packages
+    export NUGET_PACKAGES=$work/packages NUGET_FALLBACK_PACKAGES=$work/others TreatWarningsAsErrors=true
     eval "${lines[1]}" </dev/null && eval "${lines[2]}" </dev/null || exit
     cp "$home/sample.cs" Program.cs
     eval "${lines[3]}" </dev/null >"$home/actual" || { cat "$home/actual" && exit 1; }
@@ -85,12 +90,12 @@ check "docs/getting-started.md has the same lines" diff <(block shell README.md)
 packages=$(grep -l '<IsPackable>true</IsPackable>' src/*/*.csproj | xargs grep -L '<PackAsTool>true</PackAsTool>')
 for project in $packages; do
   name=$(basename "$project" .csproj)
-  check "$name is packed" pack "$project" "$work/feed"
-  package=$work/feed/$name.$version.nupkg
+  package=$feed/$name.$version.nupkg
+  [ -f "$package" ] || check "$name is packed" pack "$project" "$feed"
   for file in README.md icon.png "lib/net10.0/$name.dll" "lib/net10.0/$name.xml"; do
     check "$name has $file" holds "$package" "$file"
   done
-  mkdir -p "$work/$name" && unzip -q -o "$package" -d "$work/$name" && unzip -q -o "$work/feed/$name.$version.snupkg" -d "$work/$name"
+  mkdir -p "$work/$name" && unzip -q -o "$package" -d "$work/$name" && unzip -q -o "$feed/$name.$version.snupkg" -d "$work/$name"
   check "$name documents no internal member" lacks "$work/$name/lib/net10.0/$name.xml" 'name="[TMPF]:Voron\.\(Transactions\|Journal\|Paging\|IO\|Trees\|Primitives\)\.'
   check "$name has absolute links only" lacks "$work/$name/README.md" '](\(\.\|docs\|src\|samples\|CHANGELOG\)'
   # The link to the sources is stored as it is, the sources themselves are compressed.
@@ -112,8 +117,7 @@ fi
 
 # The suites with the machine code of the package, which the runtime does not replace without tiered compilation.
 if [ -z "$quick" ] && [ "$(dotnet --info | sed -n 's/^ *RID: *//p')" = linux-x64 ]; then
-  # After a package of another version, a build compiles everything again.
-  [ -z "$build" ] || dotnet build test/Voron.Torture -c Release -v quiet >"$work/output"
+  dotnet build test/Voron.Torture -c Release -v quiet >"$work/output"
   cp -r test/Voron.Torture/bin/Release/net10.0 "$work/torture"
   cp "$work/Voron/runtimes/linux-x64/lib/net10.0/Voron.dll" "$work/torture/"
   for suite in 'model 20000' 'power-cut 4000' 'kill-then-cut 4000' 'lifetimes 500' 'boundary 200'; do
@@ -123,8 +127,8 @@ if [ -z "$quick" ] && [ "$(dotnet --info | sed -n 's/^ *RID: *//p')" = linux-x64
 fi
 
 # The tool, installed as its users install it.
-check "Voron.Tool is packed" pack src/Voron.Tool/Voron.Tool.csproj "$work/feed"
-check "Voron.Tool is installed" dotnet tool install Voron.Tool --tool-path "$work/tools" --version "$version" --add-source "$work/feed"
+check "Voron.Tool is packed" pack src/Voron.Tool/Voron.Tool.csproj "$feed"
+check "Voron.Tool is installed" as_stranger dotnet tool install Voron.Tool --tool-path "$work/tools" --version "$version" --add-source "$feed"
 tool=$work/tools/voron
 check "voron knows its version" sh -c "'$tool' --version | grep -F '$version'"
 check "voron puts a value" "$tool" put "$work/store" tree key value --create --write
@@ -135,17 +139,11 @@ check "voron verifies it" "$tool" verify "$work/restored"
 
 # The programs are built away from the repository, like those of users.
 cp -r test/Packages "$work/programs"
-restore=(-p:RestoreAdditionalProjectSources="$work/feed" -p:VoronVersion="$version")
-block csharp README.md >"$work/sample.cs"
-mkdir -p "$work/programs/Sample" && sed 's/IsAotCompatible>true/IsAotCompatible>false/' test/Packages/Consumer/Consumer.csproj >"$work/programs/Sample/Sample.csproj"
-cp "$work/sample.cs" "$work/programs/Sample/Program.cs"
-check "the sample of the README compiles as it stands" dotnet build "$work/programs/Sample" -c Release -v quiet "${restore[@]}"
-check "the sample of the README runs" sh -c "cd '$work' && dotnet '$work/programs/Sample/bin/Release/net10.0/Sample.dll'"
-
+restore=(-p:RestoreAdditionalProjectSources="$feed" -p:VoronVersion="$version")
 platform=$(dotnet --info | sed -n 's/^ *RID: *//p')
 for program in Consumer HostedConsumer; do
   consumer=$work/programs/$program
-  check "$program, which uses a package, is built" dotnet build "$consumer" -c Release -v quiet "${restore[@]}"
+  check "$program, which uses a package, is built" as_stranger dotnet build "$consumer" -c Release -v quiet "${restore[@]}"
   check "$program runs" dotnet "$consumer/bin/Release/net10.0/$program.dll"
   if [ "$platform" = linux-x64 ]; then
     DOTNET_JitStdOutFile=$work/$program.jit DOTNET_JitDisasmSummary=1 dotnet "$consumer/bin/Release/net10.0/$program.dll" >/dev/null
@@ -153,12 +151,12 @@ for program in Consumer HostedConsumer; do
   fi
   # Compiling ahead of time trims, too, so that a quick run makes one of them for each program.
   if [ -z "$quick" ] || [ "$program" = HostedConsumer ]; then
-    check "$program is published trimmed" dotnet publish "$consumer" -c Release -r "$platform" --self-contained -p:PublishTrimmed=true -o "$work/trimmed-$program" -v quiet "${restore[@]}"
+    check "$program is published trimmed" as_stranger dotnet publish "$consumer" -c Release -r "$platform" --self-contained -p:PublishTrimmed=true -o "$work/trimmed-$program" -v quiet "${restore[@]}"
     check "$program runs trimmed" "$work/trimmed-$program/$program"
   fi
   [ -z "$quick" ] || [ "$program" = Consumer ] || continue
-  if dotnet restore "$consumer" -r "$platform" -p:PublishAot=true "${restore[@]}" -v quiet >"$work/restore" 2>&1 && command -v gcc clang >/dev/null; then
-    check "$program is compiled ahead of time" dotnet publish "$consumer" -c Release -r "$platform" -p:PublishAot=true -o "$work/native-$program" -v quiet "${restore[@]}" \
+  if as_stranger dotnet restore "$consumer" -r "$platform" -p:PublishAot=true "${restore[@]}" -v quiet >"$work/restore" 2>&1 && command -v gcc clang >/dev/null; then
+    check "$program is compiled ahead of time" as_stranger dotnet publish "$consumer" -c Release -r "$platform" -p:PublishAot=true -o "$work/native-$program" -v quiet "${restore[@]}" \
       -p:CppCompilerAndLinker="$(command -v clang >/dev/null && echo clang || echo gcc)"
     check "$program runs compiled ahead of time" "$work/native-$program/$program"
   else

@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.RegularExpressions;
 
 namespace Voron.Tidy.Tests;
@@ -30,7 +31,21 @@ public sealed partial class StyleTests
         found.Should().BeEmpty($"a line has at most {LongestLine} characters, unless it is one long sentence in quotes");
     }
 
-    // The build checks all of the style but this.
+    // The analyzers check all of the style but this, and the order of imports.
+    [Theory]
+    [InlineData("*.cs")]
+    [InlineData("*.csproj")]
+    [InlineData("*.md")]
+    [InlineData("*.sh")]
+    public void Files_are_lines_that_end_with_a_line_feed(string pattern)
+    {
+        var found = SourceTree.Sources("", pattern).Where(path => !IsInOrder(File.ReadAllBytes(SourceTree.File(path))));
+        found.Should().BeEmpty("a file begins with no mark of its encoding, has no carriage return, and ends with one line feed");
+
+        static bool IsInOrder(ReadOnlySpan<byte> file) =>
+            !file.StartsWith(Encoding.UTF8.Preamble) && !file.Contains((byte)'\r') && file.EndsWith("\n"u8) && !file.EndsWith("\n\n"u8);
+    }
+
     [Fact]
     public void Imports_are_in_order_with_those_of_the_system_first()
     {
