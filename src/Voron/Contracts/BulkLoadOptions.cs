@@ -76,8 +76,8 @@ public sealed record BulkLoadReport
     public long BytesSpilled { get; init; }
 
     /// <summary>
-    /// True if all entries became visible in one commit; false if the tree or table had entries, or was recorded or compressed, or shares an index
-    /// with others, so that they were stored in several transactions.
+    /// True if all entries became visible in one commit; false if the tree or table had entries, or was recorded, or shares an index with others, so
+    /// that they were stored in several transactions.
     /// </summary>
     public bool IsAtomic { get; init; }
 

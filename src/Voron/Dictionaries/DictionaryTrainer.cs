@@ -21,16 +21,6 @@ namespace Voron.Dictionaries;
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
 internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance entrance)
 {
-    private const int Samples = 1000;
-    private const int LeastSamples = 16;
-    private const int LongestSample = 16 << 10;
-
-    /// <summary>One of eight samples is held back to measure the dictionary.</summary>
-    private const int HeldBack = 8;
-
-    /// <summary>A dictionary must save at least another twentieth to be worth its memory.</summary>
-    private const int WorthPart = 20;
-
     private readonly SemaphoreSlim _oneRun = new(1);
     private readonly Lock _gate = new();
     private readonly HashSet<uint> _wanted = [];
@@ -78,12 +68,11 @@ internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance ent
             var duration = Stopwatch.GetElapsedTime(began);
             var isInstalled = false;
             await ShortCommit.RunAsync(
-                entrance, body => isInstalled = body.InstallDictionary(treeId, trained.Last, trained.Ratio, trained.Dictionary),
-                stop).ConfigureAwait(false);
+                entrance, body => isInstalled = body.InstallDictionary(treeId, trained), stop).ConfigureAwait(false);
             if (isInstalled)
             {
                 var (percent, milliseconds) = (trained.Ratio / 10_000, (long)duration.TotalMilliseconds);
-                DictionaryLog.Installed(engine.Logger, trained.Last + 1, treeId, engine.Disk.Path, trained.Dictionary.Length, percent, milliseconds);
+                DictionaryLog.Installed(engine.Logger, trained.Number, treeId, engine.Disk.Path, trained.Bytes.Length, percent, milliseconds);
             }
 
             return new TrainingOutcome(isInstalled);
@@ -94,7 +83,7 @@ internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance ent
         }
     }
 
-    private Trained? Train(uint treeId, CancellationToken stop)
+    private TrainedDictionary? Train(uint treeId, CancellationToken stop)
     {
         List<byte[]> samples;
         CompressionSettings settings;
@@ -105,39 +94,14 @@ internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance ent
                 || settings.LastDictionary >= PackedValue.MostDictionaries)
                 return null;
             samples = TreeSampler.Take(
-                reading.Snapshot, new TreeState(tree), Samples, PackedValue.LeastBytes, Math.Min(LongestSample, PackedValue.MostBytes), stop);
+                reading.Snapshot, new TreeState(tree), TrainedDictionary.Samples, PackedValue.LeastBytes, TrainedDictionary.LongestSample, stop);
 
             if (settings.LastDictionary != 0 && reading.Snapshot.Unpacker.Find(treeId, settings.LastDictionary) is { } known)
                 current = known.Bytes.ToArray();
         }
 
-        if (samples.Count < LeastSamples)
-            return null;
-        var measured = samples.Where((_, at) => at % HeldBack == 0).ToList();
-        var built = DictionaryBuilder.Build([.. samples.Where((_, at) => at % HeldBack != 0)], ValueDictionary.MaxBytes);
-        stop.ThrowIfCancellationRequested();
-        if (built.Length == 0)
-            return null;
         var isThorough = settings.Mode == (byte)ValueCompression.Thorough;
-        var ratio = Measure(built, measured, isThorough);
-        var before = Measure(current, measured, isThorough);
-        return ratio <= before - before / WorthPart ? new Trained(settings.LastDictionary, ratio, built) : null;
-    }
-
-    private static int Measure(ReadOnlySpan<byte> dictionary, List<byte[]> samples, bool isThorough)
-    {
-        var index = new DictionaryIndex(dictionary, new ValueStrings());
-        var (packed, plain) = (0L, 0L);
-        var buffer = new byte[LongestSample];
-        foreach (var sample in samples)
-        {
-            var most = sample.Length - sample.Length / 8 - PackedValue.Size;
-            var block = ValueEncoder.Compress(index, sample, buffer.AsSpan(0, most), isThorough);
-            plain += sample.Length;
-            packed += block == 0 ? sample.Length : block + PackedValue.Size;
-        }
-
-        return TreePacking.RatioOf(packed, plain);
+        return TrainedDictionary.TryTrain(settings.LastDictionary + 1, samples, current, isThorough, stop);
     }
 
     // Never throws.
@@ -179,12 +143,6 @@ internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance ent
             return _isRunning;
         }
     }
-
-    /// <summary>A dictionary that is to be installed.</summary>
-    /// <param name="Last">The last dictionary of the tree when the samples were taken.</param>
-    /// <param name="Ratio">The bytes to which it compresses a million bytes.</param>
-    /// <param name="Dictionary">Its bytes.</param>
-    private readonly record struct Trained(int Last, int Ratio, byte[] Dictionary);
 }
 
 /// <summary>The outcome of a training.</summary>

@@ -23,7 +23,6 @@ internal sealed class IndexLoad : IDisposable
 
     private readonly PrivatePages _pages;
     private readonly byte[] _name;
-    private readonly bool _isNew;
     private readonly int _idBytes;
     private readonly TreeState _state;
     private readonly EntrySorter _sorter;
@@ -32,17 +31,16 @@ internal sealed class IndexLoad : IDisposable
 
     /// <param name="trees">The trees to which the index belongs.</param>
     /// <param name="name">The name of its tree.</param>
-    /// <param name="target">That tree, which is empty or does not exist.</param>
+    /// <param name="target">The header of that tree, which is empty.</param>
     /// <param name="idBytes">The number of bytes of an id, as a value in a unique index: big-endian.</param>
     /// <param name="memoryBytes">The memory for sorting.</param>
     /// <param name="stop">Cancels the sort.</param>
-    public IndexLoad(PrivateTrees trees, byte[] name, in LoadTarget target, int idBytes, long memoryBytes, CancellationToken stop)
+    public IndexLoad(PrivateTrees trees, byte[] name, in TreeHeader target, int idBytes, long memoryBytes, CancellationToken stop)
     {
         _idBytes = idBytes;
         _pages = trees.Pages;
         _name = name;
-        _isNew = target.IsNew;
-        _state = new TreeState(target.Header);
+        _state = new TreeState(target);
         var sort = new SortOptions
         {
             MemoryBytes = memoryBytes,
@@ -163,7 +161,7 @@ internal sealed class IndexLoad : IDisposable
     }
 
     /// <inheritdoc cref="WriteTransactionBody.TryAdopt"/>
-    public bool TryAdopt(WriteTransactionBody body) => body.TryAdopt(_name, _state.ToHeader(), _isNew);
+    public bool TryAdopt(WriteTransactionBody body) => body.TryAdopt(_name, _state.ToHeader(), isNew: false);
 
     public void Dispose() => _sorter.Dispose();
 

@@ -6,18 +6,33 @@ using Voron.Trees;
 namespace Voron.Loading;
 
 /// <summary>Builds one plain tree among private trees, fastest in key order. Used by one thread at a time.</summary>
-/// <param name="trees">The trees to which it belongs.</param>
-/// <param name="name">The name of the tree.</param>
-/// <param name="target">That tree, which is empty or does not exist.</param>
-internal sealed class PrivateTree(PrivateTrees trees, byte[] name, in LoadTarget target)
+internal sealed class PrivateTree
 {
-    private readonly bool _isNew = target.IsNew;
-    private readonly TreeState _state = new(target.Header);
+    private readonly PrivateTrees _trees;
+    private readonly byte[] _name;
+    private readonly bool _isNew;
+    private readonly LoadPacker? _packer;
+    private readonly TreeState _state;
 
     // The values that no entry has so far, by their first pages.
     private readonly Dictionary<long, LargeExtentReference> _stored = [];
 
     private LargeExtentReference _last;
+
+    // True if another dictionary has got the number of one that values have.
+    private bool _isOvertaken;
+
+    /// <param name="trees">The trees to which it belongs.</param>
+    /// <param name="name">The name of the tree.</param>
+    /// <param name="target">That tree, which is empty or does not exist.</param>
+    public PrivateTree(PrivateTrees trees, byte[] name, LoadTarget target)
+    {
+        _trees = trees;
+        _name = name;
+        _isNew = target.IsNew;
+        _packer = target.Compression == null ? null : new LoadPacker(target.Compression, trees.Stop);
+        _state = new TreeState(target.Header) { Packer = _packer };
+    }
 
     /// <summary>Puts an entry.</summary>
     /// <inheritdoc cref="OrderedLoad.Add"/>
@@ -29,20 +44,21 @@ internal sealed class PrivateTree(PrivateTrees trees, byte[] name, in LoadTarget
             return;
         }
 
-        TreeWriter.Put(trees.Pages, _state, key, value);
-        trees.Pages.Trim();
+        TreeWriter.Put(_trees.Pages, _state, key, value);
+        _trees.Pages.Trim();
     }
 
     /// <inheritdoc cref="OrderedLoad.TryStore"/>
     public ReadOnlySpan<byte> TryStore(ReadOnlySpan<byte> value, int mostSorted)
     {
-        if (value.Length < trees.Engine.Options.LargeValueBytes && value.Length <= mostSorted)
+        _packer?.Sample(value);
+        if (value.Length < _trees.Engine.Options.LargeValueBytes && value.Length <= mostSorted)
             return default;
         _stored.EnsureCapacity(_stored.Count + 1);
-        var (first, checksums) = trees.WriteValue(value);
-        _last = ValueExtents.Describe(trees.Pages, first, value.Length, checksums, _state.Root);
+        var (first, checksums) = _trees.WriteValue(value);
+        _last = ValueExtents.Describe(_trees.Pages, first, value.Length, checksums, _state.Root);
         _stored.Add(first, _last);
-        trees.Pages.Trim();
+        _trees.Pages.Trim();
         return MemoryMarshal.AsBytes(new ReadOnlySpan<LargeExtentReference>(in _last));
     }
 
@@ -52,30 +68,39 @@ internal sealed class PrivateTree(PrivateTrees trees, byte[] name, in LoadTarget
     {
         var value = MemoryMarshal.Read<LargeExtentReference>(reference);
         _stored.Remove(value.FirstPage);
-        TreeWriter.PutLargeExtent(trees.Pages, _state, key, value);
-        trees.Pages.Trim();
+        TreeWriter.PutLargeExtent(_trees.Pages, _state, key, value);
+        _trees.Pages.Trim();
     }
 
     /// <summary>Deletes an entry.</summary>
     /// <inheritdoc cref="OrderedLoad.Add"/>
     public void Delete(ReadOnlySpan<byte> key)
     {
-        TreeWriter.Delete(trees.Pages, _state, key);
-        trees.Pages.Trim();
+        TreeWriter.Delete(_trees.Pages, _state, key);
+        _trees.Pages.Trim();
     }
 
-    /// <summary>Frees the values of entries that were never put: they have lost against others with the same key.</summary>
-    public void FreeUnused()
+    /// <summary>
+    /// Frees the values of entries that were never put, because they have lost against others with the same key, and installs the dictionaries of the
+    /// other values.
+    /// </summary>
+    /// <inheritdoc cref="ShortCommit.RunAsync"/>
+    public async ValueTask CompleteAsync(CancellationToken stop)
     {
         foreach (var value in _stored.Values)
         {
-            _state.OverflowPages += ValueExtents.CountPages(trees.Pages, value);
-            ValueExtents.FreeLargeExtent(trees.Pages, _state, value);
+            _state.OverflowPages += ValueExtents.CountPages(_trees.Pages, value);
+            ValueExtents.FreeLargeExtent(_trees.Pages, _state, value);
         }
 
         _stored.Clear();
+        foreach (var trained in _packer?.Trained ?? [])
+        {
+            await ShortCommit.RunAsync(
+                _trees.Area.Entrance, body => !(_isOvertaken |= !body.InstallDictionary(_state.TreeId, trained)), stop).ConfigureAwait(false);
+        }
     }
 
     /// <inheritdoc cref="WriteTransactionBody.TryAdopt"/>
-    public bool TryAdopt(WriteTransactionBody body) => body.TryAdopt(name, _state.ToHeader(), _isNew);
+    public bool TryAdopt(WriteTransactionBody body) => !_isOvertaken && body.TryAdopt(_name, _state.ToHeader(), _isNew, _packer?.Numbers);
 }

@@ -18,10 +18,11 @@ internal sealed class PrivateTrees : IDisposable
     private readonly List<(long First, int Length, ulong[] Checksums)> _aside = [];
 
     /// <param name="area">Reserves pages.</param>
-    /// <param name="stop">Cancels the waits for the writer.</param>
+    /// <param name="stop">Cancels the waits for the writer, and other work.</param>
     public PrivateTrees(StagingArea area, CancellationToken stop)
     {
         Area = area;
+        Stop = stop;
         Space = new LoadSpace(area, stop);
         Pages = new PrivatePages(area.Engine, Space);
         TemporaryFiles = area.Engine.Memory.TemporaryFiles;
@@ -30,6 +31,8 @@ internal sealed class PrivateTrees : IDisposable
     public ReadingEngine Engine => Area.Engine;
 
     public StagingArea Area { get; }
+
+    public CancellationToken Stop { get; }
 
     public LoadSpace Space { get; }
 

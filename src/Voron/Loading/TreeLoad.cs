@@ -6,14 +6,12 @@ namespace Voron.Loading;
 /// <summary>Builds a plain tree in private pages, and makes it the content of a new or empty tree by one short commit.</summary>
 internal sealed class TreeLoad : OrderedLoad
 {
-    private readonly WriterEntrance _entrance;
     private readonly byte[] _name;
     private readonly PrivateTrees _trees;
     private readonly PrivateTree _tree;
 
-    private TreeLoad(PrivateTrees trees, WriterEntrance entrance, byte[] name, in LoadTarget target)
+    private TreeLoad(PrivateTrees trees, byte[] name, LoadTarget target)
     {
-        _entrance = entrance;
         _name = name;
         _trees = trees;
         _tree = new PrivateTree(trees, name, target);
@@ -24,16 +22,15 @@ internal sealed class TreeLoad : OrderedLoad
 
     /// <summary>Begins a load into a tree that does not exist, or is empty.</summary>
     /// <param name="trees">Private trees, without any so far.</param>
-    /// <param name="entrance">Gives the writer to the short transactions of the load.</param>
     /// <param name="name">The name of the tree in UTF-8.</param>
     /// <param name="stop">Cancels the wait for the writer.</param>
-    /// <returns>The load; null if the tree has entries, or if its changes are recorded or its values compressed.</returns>
+    /// <returns>The load; null if the tree has entries, or if its changes are recorded.</returns>
     /// <exception cref="InvalidOperationException">The tree is of another kind.</exception>
-    public static async ValueTask<TreeLoad?> TryBeginAsync(PrivateTrees trees, WriterEntrance entrance, byte[] name, CancellationToken stop)
+    public static async ValueTask<TreeLoad?> TryBeginAsync(PrivateTrees trees, byte[] name, CancellationToken stop)
     {
-        var target = default(LoadTarget);
-        await RunAsync(entrance, body => body.FindLoadTarget(name, out target), stop).ConfigureAwait(false);
-        return target.CanAdopt ? new TreeLoad(trees, entrance, name, target) : null;
+        LoadTarget target = null!;
+        await ShortCommit.RunAsync(trees.Area.Entrance, body => body.FindLoadTarget(name, out target), stop).ConfigureAwait(false);
+        return target.CanAdopt ? new TreeLoad(trees, name, target) : null;
     }
 
     /// <inheritdoc/>
@@ -49,12 +46,12 @@ internal sealed class TreeLoad : OrderedLoad
     /// <exception cref="InvalidOperationException">The tree has been created, filled, dropped or changed meanwhile. Nothing was loaded.</exception>
     public override async ValueTask CompleteAsync(CancellationToken stop)
     {
-        _tree.FreeUnused();
+        await _tree.CompleteAsync(stop).ConfigureAwait(false);
         await _trees.MakeDurableAsync().ConfigureAwait(false);
         stop.ThrowIfCancellationRequested();
         var isAdopted = false;
-        await RunAsync(
-            _entrance,
+        await ShortCommit.RunAsync(
+            _trees.Area.Entrance,
             body =>
             {
                 if (!_tree.TryAdopt(body))
@@ -65,21 +62,5 @@ internal sealed class TreeLoad : OrderedLoad
             stop).ConfigureAwait(false);
         if (!isAdopted)
             throw LoadErrors.Changed($"tree '{Catalog.Decode(_name)}'", _trees.Engine.Disk.Path);
-    }
-
-    private static async ValueTask RunAsync(WriterEntrance entrance, Func<WriteTransactionBody, bool> work, CancellationToken stop)
-    {
-        var body = await entrance.BeginAsync(stop).ConfigureAwait(false);
-        try
-        {
-            if (!ShortTransaction.TryRun(body, work))
-                return;
-            var progress = default(CommitProgress);
-            await body.CommitAsync(ref progress).ConfigureAwait(false);
-        }
-        finally
-        {
-            body.CallUser();
-        }
     }
 }

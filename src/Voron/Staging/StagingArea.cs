@@ -18,7 +18,6 @@ namespace Voron.Staging;
 internal sealed class StagingArea
 {
     private readonly Engine _engine;
-    private readonly WriterEntrance _entrance;
 
     // The page count when the writer was last held here: a hint for growing ahead.
     private long _pageCount;
@@ -26,12 +25,15 @@ internal sealed class StagingArea
     public StagingArea(Engine engine, WriterEntrance entrance)
     {
         _engine = engine;
-        _entrance = entrance;
+        Entrance = entrance;
         File = new StagedChunkFile(engine);
         Sync = new SharedSync(engine);
     }
 
     public ReadingEngine Engine => _engine;
+
+    /// <summary>Gives the writer to short transactions.</summary>
+    public WriterEntrance Entrance { get; }
 
     /// <summary>Writes to reserved pages.</summary>
     public IChunkFile File { get; }
@@ -103,7 +105,7 @@ internal sealed class StagingArea
     private async ValueTask<PageReservation?> TryReserveFreeAsync(
         PageReservation? current, long pages, bool everywhere, CancellationToken cancellationToken)
     {
-        return await _entrance.UseAsync(
+        return await Entrance.UseAsync(
             writePages =>
             {
                 Volatile.Write(ref _pageCount, writePages.State.PageCount);
@@ -118,12 +120,12 @@ internal sealed class StagingArea
     {
         if (_engine.FlushServices is not { } flushServices)
             return false;
-        return await _entrance.UseAsync(_ => flushServices.TryFlush(), cancellationToken).ConfigureAwait(false);
+        return await Entrance.UseAsync(_ => flushServices.TryFlush(), cancellationToken).ConfigureAwait(false);
     }
 
     private async ValueTask<PageReservation> ReserveAtEndAsync(PageReservation? current, long pages, CancellationToken cancellationToken)
     {
-        var body = await _entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
+        var body = await Entrance.BeginAsync(cancellationToken).ConfigureAwait(false);
         var before = current?.Pages ?? 0;
         PageReservation? made = null;
         try

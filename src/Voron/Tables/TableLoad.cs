@@ -74,7 +74,7 @@ internal sealed class TableLoad : OrderedLoad
     /// <param name="options">The options. If rows and keys are both sorted, half of the memory is left to the rows.</param>
     /// <param name="trees">Private trees, without any so far.</param>
     /// <param name="stop">Cancels the sorts.</param>
-    /// <returns>The load; null if the table has content, or is not ready, recorded or compressed, or shares an index that has content.</returns>
+    /// <returns>The load; null if the table has content, or is not ready or recorded, or shares an index that has content.</returns>
     public static TableLoad? TryBegin(
         StorageEnvironment environment, WriteTransaction writing, BoundTable bound, BulkLoadOptions options, PrivateTrees trees,
         CancellationToken stop)
@@ -155,7 +155,7 @@ internal sealed class TableLoad : OrderedLoad
         if (_lastKeyLength >= 0)
             StoreLast();
         BuildIndexes(stop);
-        _rows!.FreeUnused();
+        await _rows!.CompleteAsync(stop).ConfigureAwait(false);
         await _trees.MakeDurableAsync().ConfigureAwait(false);
         stop.ThrowIfCancellationRequested();
         using var writing = await _environment.BeginWriteAsync(stop).ConfigureAwait(false);

@@ -68,9 +68,9 @@ public static class TableLoading
     /// load begins are left out. The memory of the options is divided between the indexes, each of which takes a megabyte or so at least.
     /// </para>
     /// <para>
-    /// A table that has rows, is recorded in a feed or compressed, or shares an index that has ids, is filled by transactions of some megabytes
-    /// instead, in the order of the primary keys: what a crash or a failure leaves is the beginning in that order, and loading again is right. So is
-    /// a table with an index that is being built or has failed. The row codec reads each of these rows once more, in such a transaction: with
+    /// A table that has rows, is recorded in a feed, or shares an index that has ids, is filled by transactions of some megabytes instead, in the
+    /// order of the primary keys: what a crash or a failure leaves is the beginning in that order, and loading again is right. So is a table with an
+    /// index that is being built or has failed. The row codec reads each of these rows once more, in such a transaction: with
     /// <see cref="RowReader.RowId"/> -1, unless row ids are the keys.
     /// </para>
     /// <para>

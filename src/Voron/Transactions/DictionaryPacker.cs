@@ -1,32 +1,22 @@
-using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Voron.Compression;
 using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
-using Voron.Trees.Pages;
 
 namespace Voron.Transactions;
 
 /// <summary>Compresses the values of a write transaction with the newest dictionaries of their trees. Used by the holder of the writer.</summary>
-/// <remarks>
-/// A value is compressed if that saves an eighth of it. It is then stored in the leaf if it fits; otherwise, compression must also save a page.
-/// The settings of a tree are read once per transaction, and again after a rollback to a savepoint.
-/// </remarks>
+/// <remarks>The settings of a tree are read once per transaction, and again after a rollback to a savepoint.</remarks>
 /// <param name="pages">The pages of the open transaction.</param>
 /// <param name="dictionaries">The dictionaries of the environment.</param>
-internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache dictionaries) : ValuePacker
+internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache dictionaries) : TreePacker
 {
-    private const int LeastPart = 8;
-
     /// <summary>The number of trees whose statistics are kept. A tree written again after many others starts with new ones.</summary>
     private const int MostTrees = 1000;
 
     private readonly BoundedCache<uint, TreePacking> _trees = new(MostTrees * TreePacking.Bytes, static _ => { });
     private readonly TreeState _closed = new();
     private readonly List<uint> _wanted = [];
-    private byte[] _output = [];
     private TreePacking? _last;
     private uint _lastTree;
     private long _epoch = 1;
@@ -59,37 +49,26 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
         dictionaries.Forget(treeId);
     }
 
-    /// <inheritdoc/>
-    public override NewValue Pack(uint treeId, long treePages, int pageSize, int keyLength, ReadOnlySpan<byte> value)
+    protected override TreePacking Find(uint treeId) => _last is { } last && _lastTree == treeId && last.Epoch == _epoch ? last : Load(treeId);
+
+    protected override DictionaryIndex FindIndex(uint treeId, int number)
     {
-        var tree = Find(treeId);
-        if (tree.Settings.Mode == 0)
-            return new NewValue(pageSize, keyLength, value);
-        if (_output.Length == 0)
-            _output = GC.AllocateUninitializedArray<byte>(PackedValue.MostBytes);
-        var most = value.Length - value.Length / LeastPart;
-        var block = ValueEncoder.Compress(
-            FindIndex(treeId, tree.Dictionary), value, _output.AsSpan(PackedValue.Size, most - PackedValue.Size),
-            tree.Settings.Mode == (byte)ValueCompression.Thorough);
-        var packed = block == 0 ? value.Length : PackedValue.Size + block;
-        if (tree.Note(value.Length, packed, treePages * pageSize) && !_wanted.Contains(treeId))
-            _wanted.Add(treeId);
-        var isInline = TreeLimits.IsInline(pageSize, keyLength, packed);
-        if (block == 0 || (!isInline && TreeLimits.OverflowPages(pageSize, block) >= TreeLimits.OverflowPages(pageSize, value.Length)))
-            return new NewValue(pageSize, keyLength, value);
-        var header = new PackedValue
-        {
-            Form = isInline ? ExtendedForm.Packed : ExtendedForm.PackedOutside,
-            Codec = PackedValue.Lz4,
-            Dictionary = (byte)tree.Dictionary,
-            Length = value.Length,
-        };
-        MemoryMarshal.Write(_output, header);
-        return NewValue.Packed(header, _output.AsSpan(0, packed));
+        // Without a dictionary, all trees share one index.
+        if (number == 0)
+            treeId = 0;
+        if (dictionaries.FindIndex(treeId, number) is { } known)
+            return known;
+        if (number == 0)
+            return dictionaries.MakeIndex(treeId, number, []);
+        var dictionary = pages.Unpacker.Find(treeId, number) ?? throw DictionaryTree.Damaged(pages, treeId, number);
+        return dictionaries.MakeIndex(treeId, number, dictionary.Bytes);
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private TreePacking Find(uint treeId) => _last is { } last && _lastTree == treeId && last.Epoch == _epoch ? last : Load(treeId);
+    protected override void Want(uint treeId)
+    {
+        if (!_wanted.Contains(treeId))
+            _wanted.Add(treeId);
+    }
 
     private TreePacking Load(uint treeId)
     {
@@ -127,30 +106,9 @@ internal sealed class DictionaryPacker(CopyOnWritePages pages, DictionaryCache d
 
         if (tree.Dictionary == number)
             return;
-        ReadOnlySpan<byte> key = [(byte)number];
-        if (!TreeReader.TryGet(state, pages, key, out var entry) || !DictionaryEntry.TryRead(entry, treeId, number, out _))
-            ThrowDamaged(treeId, number);
-        (tree.Dictionary, tree.Ratio) = (number, DictionaryEntry.Ratio(entry));
+        DictionaryTree.Read(state, pages, treeId, number, out var ratio);
+        (tree.Dictionary, tree.Ratio) = (number, ratio);
     }
-
-    private DictionaryIndex FindIndex(uint treeId, int number)
-    {
-        // Without a dictionary, all trees share one index.
-        if (number == 0)
-            treeId = 0;
-        if (dictionaries.FindIndex(treeId, number) is { } known)
-            return known;
-        if (number == 0)
-            return dictionaries.MakeIndex(treeId, number, []);
-        var dictionary = pages.Unpacker.Find(treeId, number);
-        if (dictionary == null)
-            ThrowDamaged(treeId, number);
-        return dictionaries.MakeIndex(treeId, number, dictionary.Bytes);
-    }
-
-    [DoesNotReturn]
-    private void ThrowDamaged(uint treeId, int number) => throw new CorruptionException(
-        $"Dictionary {number} of the tree with id {treeId} in '{pages.FilePath}' is damaged. Nothing was written. Run Verify, or restore a backup.");
 }
 
 /// <summary>Reads trees of a write transaction without opening them, while another tree is being changed.</summary>

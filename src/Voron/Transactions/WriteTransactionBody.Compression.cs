@@ -56,26 +56,62 @@ internal sealed partial class WriteTransactionBody
             ? DictionaryTree.ReadSettings(state, WritePages, treeId)
             : default;
 
+    /// <summary>Returns how new values of a tree are compressed; null if they are not.</summary>
+    /// <exception cref="CorruptionException">The settings, or the newest dictionary, are damaged.</exception>
+    public TreeCompression? FindCompression(in TreeHeader tree)
+    {
+        if ((tree.Flags & TreeHeader.CompressedFlag) == 0)
+            return null;
+        var settings = GetCompression(tree.TreeId);
+        var name = SystemTree.DictionariesName(tree.TreeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        int number = settings.LastDictionary;
+        if (number == 0 || !TryPeek(name, new TreeState(), out var dictionaries) || !DictionaryTree.Contains(dictionaries, WritePages, number))
+            return new TreeCompression(settings, null);
+        var bytes = DictionaryTree.Read(dictionaries, WritePages, tree.TreeId, number, out var ratio).ToArray();
+        return new TreeCompression(settings, new TrainedDictionary(number, ratio, bytes));
+    }
+
+    /// <summary>Notes that values which were compressed earlier get into a tree: a recompression that has not seen them drops nothing.</summary>
+    /// <param name="treeId">The tree.</param>
+    /// <param name="numbers">The numbers of their dictionaries.</param>
+    /// <returns>False if the tree does not contain all of these dictionaries.</returns>
+    private bool TryUseDictionaries(uint treeId, IEnumerable<int> numbers)
+    {
+        var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
+        if (OpenTree(name)?.SettledState() is not { } dictionaries)
+            return false;
+        foreach (var number in numbers)
+        {
+            if (!DictionaryTree.Contains(dictionaries, WritePages, number))
+                return false;
+        }
+
+        var settings = GetCompression(treeId);
+        settings.Changes++;
+        TreeWriter.Put(WritePages, dictionaries, DictionaryEntry.SettingsKey, settings.ToBytes());
+        Context.Packer.Begin();
+        return true;
+    }
+
     /// <summary>Installs a dictionary that compresses a tree's values from the next transaction on. This one must do nothing else.</summary>
     /// <param name="treeId">The tree.</param>
-    /// <param name="last">The last dictionary of the tree when this one was trained.</param>
-    /// <param name="ratio">The compressed size of a million bytes.</param>
     /// <param name="dictionary">The dictionary.</param>
     /// <returns>False, with nothing changed, if the tree has received another dictionary since, has used all numbers, or is gone.</returns>
-    public bool InstallDictionary(uint treeId, int last, int ratio, byte[] dictionary)
+    public bool InstallDictionary(uint treeId, TrainedDictionary dictionary)
     {
         var name = SystemTree.DictionariesName(treeId, stackalloc byte[SystemTree.DictionariesNameBytes]);
         Context.BeginChange();
         try
         {
             var settings = GetCompression(treeId);
-            if (settings.Mode == 0 || settings.LastDictionary != last || last >= PackedValue.MostDictionaries || OpenTree(name) is not { } open)
+            var number = settings.LastDictionary + 1;
+            if (settings.Mode == 0 || number != dictionary.Number || number > PackedValue.MostDictionaries || OpenTree(name) is not { } open)
                 return false;
             settings.LastDictionary++;
             var state = open.SettledState();
             ReadOnlySpan<byte> key = [settings.LastDictionary];
             TreeWriter.Put(WritePages, state, DictionaryEntry.SettingsKey, settings.ToBytes());
-            TreeWriter.Put(WritePages, state, key, DictionaryEntry.Write(treeId, settings.LastDictionary, ratio, dictionary));
+            TreeWriter.Put(WritePages, state, key, DictionaryEntry.Write(treeId, number, dictionary.Ratio, dictionary.Bytes));
             return true;
         }
         catch (Exception e) when (Context.Break(e))

@@ -14,7 +14,8 @@ internal sealed partial class WriteTransactionBody
     public bool FindLoadTarget(ReadOnlySpan<byte> name, out LoadTarget target)
     {
         var isNew = OpenTree(name, TreeKind.Plain) == null;
-        target = new LoadTarget(CreateTree(name).SettledState().ToHeader(), isNew);
+        var header = CreateTree(name).SettledState().ToHeader();
+        target = new LoadTarget(header, isNew, FindCompression(header));
 
         // The id is used up, and nothing else remains.
         return isNew && DeleteTree(name);
@@ -24,8 +25,9 @@ internal sealed partial class WriteTransactionBody
     /// <param name="name">The name in UTF-8.</param>
     /// <param name="loaded">The header of the loaded tree.</param>
     /// <param name="isNew">True if the tree did not exist when the load began.</param>
-    /// <returns>False if the tree is not as it was when the load began.</returns>
-    public bool TryAdopt(ReadOnlySpan<byte> name, in TreeHeader loaded, bool isNew)
+    /// <param name="dictionaries">The numbers of the dictionaries of its values; null if it is not compressed.</param>
+    /// <returns>False if the tree is not as it was when the load began; then the transaction must be rolled back.</returns>
+    public bool TryAdopt(ReadOnlySpan<byte> name, in TreeHeader loaded, bool isNew, IEnumerable<int>? dictionaries = null)
     {
         var tree = OpenTree(name);
         if (isNew != (tree == null) && !PlantedFault.AdoptChanged)
@@ -37,7 +39,10 @@ internal sealed partial class WriteTransactionBody
                 return Trees.Catalog.Create(WritePages, Catalog, name, loaded);
             var state = tree.SettledState();
             var now = state.ToHeader();
-            if ((now.TreeId != loaded.TreeId || now.Kind != loaded.Kind || now is not { RootPage: 0, Flags: 0 }) && !PlantedFault.AdoptChanged)
+            var isUnchanged = now.TreeId == loaded.TreeId && now.Kind == loaded.Kind && now.Flags == loaded.Flags && now.RootPage == 0;
+            if (!isUnchanged && !PlantedFault.AdoptChanged)
+                return false;
+            if (dictionaries != null && !TryUseDictionaries(loaded.TreeId, dictionaries))
                 return false;
             tree.BeforeChange();
             state.Load(loaded);

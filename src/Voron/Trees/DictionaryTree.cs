@@ -41,4 +41,24 @@ internal static class DictionaryTree
         ReadOnlySpan<byte> key = [(byte)number];
         return TreeReader.Contains(dictionaries, pages, key);
     }
+    /// <summary>Reads a dictionary that the tree contains.</summary>
+    /// <param name="dictionaries">The dictionary tree.</param>
+    /// <param name="pages">The pages of the transaction.</param>
+    /// <param name="treeId">The id of the tree with the compressed values.</param>
+    /// <param name="number">The number of the dictionary.</param>
+    /// <param name="ratio">The bytes to which it compressed a million bytes when it was trained.</param>
+    /// <returns>The bytes of the dictionary, in the page.</returns>
+    /// <exception cref="CorruptionException">It is damaged.</exception>
+    public static ReadOnlySpan<byte> Read(TreeState dictionaries, PageReader pages, uint treeId, int number, out int ratio)
+    {
+        ReadOnlySpan<byte> key = [(byte)number];
+        if (!TreeReader.TryGet(dictionaries, pages, key, out var entry) || !DictionaryEntry.TryRead(entry, treeId, number, out var dictionary))
+            throw Damaged(pages, treeId, number);
+        ratio = DictionaryEntry.Ratio(entry);
+        return dictionary;
+    }
+
+    /// <summary>Returns the exception for a writer that needs a damaged dictionary.</summary>
+    public static CorruptionException Damaged(PageReader pages, uint treeId, int number) => new(
+        $"Dictionary {number} of the tree with id {treeId} in '{pages.FilePath}' is damaged. Nothing was written. Run Verify, or restore a backup.");
 }

@@ -6,6 +6,7 @@ using Voron.Tables;
 using Voron.Torture.Backups;
 using Voron.Torture.Feeds;
 using Voron.Torture.Tables;
+using Voron.Transactions;
 
 namespace Voron.Torture.Bounds;
 
@@ -47,7 +48,7 @@ internal static class RepeatedCases
                 writing.CompressValues(name, ValueCompression.Fast);
             });
             Write(environment, writing =>
-                writing.Body.InstallDictionary(writing.OpenTree(name).TreeId, last: 0, ratio: 500_000, dictionary));
+                writing.Body.InstallDictionary(writing.OpenTree(name).TreeId, new TrainedDictionary(Number: 1, Ratio: 500_000, dictionary)));
             Write(environment, writing => writing.OpenTree(name).Put([1], dictionary.AsSpan(100, 400)));
         }
 

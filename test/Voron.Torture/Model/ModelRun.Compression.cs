@@ -1,4 +1,5 @@
 using Voron.Simulation.Harness;
+using Voron.Transactions;
 
 namespace Voron.Torture.Model;
 
@@ -56,7 +57,7 @@ internal sealed partial class ModelRun
         var length = _random.Next(100, MostDictionaryBytes);
         var from = Pad.Bytes.Length / 2 + _random.Next(Pad.Bytes.Length / 2 - length);
         var last = transaction.Body.GetCompression(treeId).LastDictionary;
-        if (transaction.Body.InstallDictionary(treeId, last, ratio: 500_000, Pad.Bytes[from..(from + length)]))
+        if (transaction.Body.InstallDictionary(treeId, new TrainedDictionary(last + 1, Ratio: 500_000, Pad.Bytes[from..(from + length)])))
             Commit(transaction, id, _versions.Newest);
     }
 

@@ -143,7 +143,8 @@ internal sealed class DenseCopy(
         if (newest.IsEmpty)
             return;
         using var installing = target.BeginWrite();
-        if (installing.Body.InstallDictionary(copyId, last: 0, DictionaryEntry.Ratio(newest), newest[DictionaryEntry.HeaderBytes..].ToArray()))
+        var first = new TrainedDictionary(Number: 1, DictionaryEntry.Ratio(newest), newest[DictionaryEntry.HeaderBytes..].ToArray());
+        if (installing.Body.InstallDictionary(copyId, first))
             installing.Commit();
     }
 

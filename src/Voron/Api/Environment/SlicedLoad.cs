@@ -4,7 +4,7 @@ using Voron.Loading;
 namespace Voron;
 
 /// <summary>
-/// Stores the entries of a bulk load in transactions of some megabytes, in a tree or a table that has entries, or is recorded or compressed.
+/// Stores the entries of a bulk load in transactions of some megabytes, in a tree or a table that has entries or is recorded.
 /// </summary>
 /// <remarks>
 /// Entries are gathered before a transaction begins, so the writer is never held while the source runs. A crash, a failure or a cancellation leaves

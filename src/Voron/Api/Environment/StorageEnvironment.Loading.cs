@@ -59,8 +59,9 @@ public sealed partial class StorageEnvironment
     /// <remarks>
     /// The entries are sorted outside the tree, in memory and in a temporary file, and then written to free pages of the data file in key order, past
     /// the journal: each byte is written about once to the tree, and once, compressed, to the temporary file if the memory does not suffice. One
-    /// short commit makes a tree that was new or empty refer to those pages. A tree that has entries, is recorded in a feed or compressed is filled
-    /// by transactions of some megabytes instead: what a crash or a failure leaves is the beginning in key order, and loading again is right.
+    /// short commit makes a tree that was new or empty refer to those pages. A tree that has entries, or is recorded in a feed, is filled by
+    /// transactions of some megabytes instead: what a crash or a failure leaves is the beginning in key order, and loading again is right. The
+    /// dictionaries of a compressed tree are trained on the thread of the load; the last failure possible may leave them in the empty tree.
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="options">The options; null for the defaults.</param>
@@ -76,13 +77,13 @@ public sealed partial class StorageEnvironment
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public async ValueTask<BulkLoad> BeginBulkLoadAsync(string name, BulkLoadOptions? options = null, CancellationToken cancellationToken = default)
     {
-        var writing = RequireWritable(nameof(BeginBulkLoadAsync));
+        _ = RequireWritable(nameof(BeginBulkLoadAsync));
         var encoded = Encode(name);
         options = Check(options);
         return await BeginLoadAsync($"tree '{name}'", options, BeginTreeAsync, cancellationToken).ConfigureAwait(false);
 
         async ValueTask<OrderedLoad> BeginTreeAsync(PrivateTrees trees, CancellationToken stop) =>
-            await TreeLoad.TryBeginAsync(trees, writing.Entrance, encoded, cancellationToken).ConfigureAwait(false)
+            await TreeLoad.TryBeginAsync(trees, encoded, cancellationToken).ConfigureAwait(false)
             ?? (OrderedLoad)new TreeSlices(() => BeginSlice(stop), Stage, name, options.Duplicates);
 
         StagedValue Stage(byte[] value) => StageAsync(new MemoryStream(value), cancellationToken).AsTask().GetAwaiter().GetResult();

@@ -68,12 +68,12 @@ public readonly partial struct WriteTransaction
         return null;
     }
 
-    /// <summary>Begins to build a system tree, which exists, among private trees; null if it has entries, is recorded or compressed.</summary>
-    /// <inheritdoc cref="IndexLoad(PrivateTrees, byte[], in LoadTarget, int, long, CancellationToken)"/>
+    /// <summary>Begins to build a system tree, which exists, among private trees; null if it has entries or is recorded.</summary>
+    /// <inheritdoc cref="IndexLoad(PrivateTrees, byte[], in TreeHeader, int, long, CancellationToken)"/>
     internal IndexLoad? TryBeginLoad(PrivateTrees trees, byte[] name, int idBytes, long memoryBytes, CancellationToken stop)
     {
         var target = TargetOf(name);
-        return target.CanAdopt ? new IndexLoad(trees, name, target, idBytes, memoryBytes, stop) : null;
+        return target.CanAdopt ? new IndexLoad(trees, name, target.Header, idBytes, memoryBytes, stop) : null;
     }
 
     /// <inheritdoc cref="TryBeginLoad(PrivateTrees, byte[], int, long, CancellationToken)"/>
@@ -165,7 +165,11 @@ public readonly partial struct WriteTransaction
     /// <returns>True if pages are left, to be freed in the background after the commit.</returns>
     internal bool DropSystemTree(ReadOnlySpan<byte> name) => Body.DropTree(name, DropPace.PagesAtOnce).HasPages;
 
-    private LoadTarget TargetOf(byte[] name) => new(Body.OpenTree(name)!.SettledState().ToHeader(), IsNew: false);
+    private LoadTarget TargetOf(byte[] name)
+    {
+        var header = Body.OpenTree(name)!.SettledState().ToHeader();
+        return new LoadTarget(header, IsNew: false, Body.FindCompression(header));
+    }
 
     private static WriteTree? ToHandle(OpenTree? open) => open == null ? null : new WriteTree(open);
 

@@ -1,6 +1,4 @@
-using Voron.Transactions;
-
-namespace Voron.Dictionaries;
+namespace Voron.Transactions;
 
 /// <summary>Runs a short internal transaction, and waits until it is durable.</summary>
 internal static class ShortCommit
