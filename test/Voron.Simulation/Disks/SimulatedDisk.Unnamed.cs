@@ -8,6 +8,19 @@ internal sealed partial class SimulatedDisk
     /// <summary>False unless a test is about files without a name, which the engine makes on another thread.</summary>
     public bool HasUnnamedFiles { get; set; }
 
+    /// <summary>The number of temporary files that are open.</summary>
+    public int OpenTemporaryFiles
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _inodes.Values.Count(
+                    static inode => inode.Handles > 0 && inode.Name.StartsWith(TemporaryFile.NameOf(0), StringComparison.Ordinal));
+            }
+        }
+    }
+
     public DiskFile OpenUnnamed()
     {
         lock (_gate)

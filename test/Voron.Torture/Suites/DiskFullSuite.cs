@@ -14,7 +14,7 @@ internal sealed class DiskFullSuite : Suite
 
     public override string Name => "disk-full";
 
-    public override string Summary => "disks of every size, full while growing, committing, flushing, recovering; work resumes when there is space";
+    public override string Summary => "disks of every size, full while growing, committing, flushing, recovering, or at any call of a bulk load; work resumes when there is space";
 
     public override string Unit => "disks";
 
@@ -32,6 +32,8 @@ internal sealed class DiskFullSuite : Suite
 
     public override void Run(SuiteRun run)
     {
+        if (run.Index % 2 == 0)
+            FullDiskLoads.Make(run);
         if (run.Choices.Next(8) == 7)
         {
             Overwrite(run);
