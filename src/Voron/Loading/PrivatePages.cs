@@ -22,7 +22,8 @@ namespace Voron.Loading;
 /// </remarks>
 internal sealed unsafe class PrivatePages : PageWriter, IDisposable
 {
-    private const long MostResidentBytes = 4 << 20;
+    private const long MostRoundBytes = 4 << 20;
+    private const long UndisturbedPieceBytes = 1 << 20;
 
     private readonly ReadingEngine _engine;
     private readonly LoadSpace _space;
@@ -33,18 +34,20 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
 
     // Belong to the write while it is under way.
     private readonly List<Frame> _leaving = [];
+    private long _lastTransactionId;
 
     // Nothing is journaled, so nothing reads which lines have changed.
     private ulong* _dirtyLines;
 
-    // From which on pages are written and leave memory.
-    private readonly long _mostResidentBytes;
+    // The bytes that come into memory in a round. At its end, pages that it has not used are written and leave memory.
+    private readonly long _roundBytes;
 
-    private long _residentBytes;
-    private bool _isWriting;
-
-    // Increases with each trim: a frame that was used since the last one stays in memory.
     private long _round;
+    private long _bytesOfRound;
+
+    // The frame that was found last: mostly that of the leaf which is being filled.
+    private Frame? _last;
+    private bool _isWriting;
 
     /// <param name="engine">The environment.</param>
     /// <param name="space">The reserved pages.</param>
@@ -52,7 +55,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     {
         _engine = engine;
         _space = space;
-        _mostResidentBytes = Math.Min(MostResidentBytes, engine.Options.ScratchMemoryBytes / 64);
+        _roundBytes = Math.Min(MostRoundBytes, engine.Options.ScratchMemoryBytes / 128);
         _write = new PageWrite(this);
         _pageShift = BitOperations.Log2((uint)engine.PageSize);
         _dirtyLines = (ulong*)EngineMemory.AllocateZeroed(sizeof(ulong));
@@ -117,17 +120,22 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     /// <inheritdoc/>
     public override void FreeExtent(PageNumber first, int pages)
     {
-        if (_frames.TryGetValue(first.Value, out var frame))
-            Drop(frame);
+        _last = null;
+        if (_frames.Remove(first.Value, out var frame))
+            Recycle(frame);
         _space.Free(first.Value, pages);
     }
 
-    /// <summary>Writes pages that were not used lately, if there are many in memory. Called between two changes of the tree.</summary>
+    /// <summary>Writes pages that were not used lately, if many have come into memory. Called between two changes of the tree.</summary>
     /// <inheritdoc cref="WriteAll"/>
     public void Trim()
     {
-        if (_residentBytes < _mostResidentBytes)
-            return;
+        if (_bytesOfRound >= _roundBytes)
+            EndRound();
+    }
+
+    private void EndRound()
+    {
         EndWrite();
         foreach (var frame in _frames.Values)
         {
@@ -135,7 +143,9 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
                 _leaving.Add(frame);
         }
 
+        _last = null;
         _round++;
+        _bytesOfRound = 0;
         BeginWrite(toPool: _engine.Options.BackgroundFlush);
     }
 
@@ -147,6 +157,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     public void WriteAll()
     {
         EndWrite();
+        _last = null;
         _leaving.AddRange(_frames.Values);
         BeginWrite(toPool: false);
         EndWrite();
@@ -174,6 +185,8 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
 
     private Frame Find(long page)
     {
+        if (_last is { } last && last.Page == page)
+            return last;
         if (!_frames.TryGetValue(page, out var frame))
         {
             EndWrite();
@@ -181,7 +194,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
         }
 
         frame.LastUse = _round;
-        return frame;
+        return _last = frame;
     }
 
     // Zeroed except for the page number.
@@ -202,20 +215,8 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
             frame = new Frame((byte*)EngineMemory.AllocateAligned((nuint)pages << _pageShift, DiskRules.Alignment));
         (frame.Page, frame.Pages, frame.IsWritten, frame.LastUse) = (page, pages, false, _round);
         _frames.Add(page, frame);
-        _residentBytes += (long)pages << _pageShift;
+        _bytesOfRound += (long)pages << _pageShift;
         return frame;
-    }
-
-    private void Drop(Frame frame)
-    {
-        Remove(frame);
-        Recycle(frame);
-    }
-
-    private void Remove(Frame frame)
-    {
-        _frames.Remove(frame.Page);
-        _residentBytes -= (long)frame.Pages << _pageShift;
     }
 
     private void Recycle(Frame frame)
@@ -252,7 +253,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     private void BeginWrite(bool toPool)
     {
         foreach (var frame in _leaving)
-            Remove(frame);
+            _frames.Remove(frame.Page);
         _isWriting = true;
         _write.Offer(toPool);
     }
@@ -293,7 +294,11 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     {
         // The hint in the headers of the pages: a transaction after all earlier uses of them, and before the one that will adopt them.
         var transactionId = _engine.Ring.PublishedId;
-        var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks], FlushPacing.PieceBytes);
+
+        // A commit waits for one piece. There are fewer trips to the device while no caller commits.
+        var pieceBytes = transactionId == _lastTransactionId ? UndisturbedPieceBytes : FlushPacing.PieceBytes;
+        _lastTransactionId = transactionId;
+        var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks], pieceBytes);
         foreach (var frame in _leaving)
         {
             if (frame.IsWritten)

@@ -9,6 +9,8 @@ namespace Voron.Loading;
 internal sealed class PrivateTree
 {
     private readonly PrivateTrees _trees;
+    private readonly PrivatePages _pages;
+    private readonly int _largeValueBytes;
     private readonly byte[] _name;
     private readonly bool _isNew;
     private readonly LoadPacker? _packer;
@@ -28,6 +30,8 @@ internal sealed class PrivateTree
     public PrivateTree(PrivateTrees trees, byte[] name, LoadTarget target)
     {
         _trees = trees;
+        _pages = trees.Pages;
+        _largeValueBytes = trees.Engine.Options.LargeValueBytes;
         _name = name;
         _isNew = target.IsNew;
         _packer = target.Compression == null ? null : new LoadPacker(target.Compression, trees.Stop);
@@ -44,21 +48,24 @@ internal sealed class PrivateTree
             return;
         }
 
-        TreeWriter.Put(_trees.Pages, _state, key, value);
-        _trees.Pages.Trim();
+        // An entry that is appended adds no page.
+        if (_packer == null && TreeWriter.TryAppend(_pages, _state, key, value))
+            return;
+        TreeWriter.Put(_pages, _state, key, value);
+        _pages.Trim();
     }
 
     /// <inheritdoc cref="OrderedLoad.TryStore"/>
     public ReadOnlySpan<byte> TryStore(ReadOnlySpan<byte> value, int mostSorted)
     {
         _packer?.Sample(value);
-        if (value.Length < _trees.Engine.Options.LargeValueBytes && value.Length <= mostSorted)
+        if (value.Length < _largeValueBytes && value.Length <= mostSorted)
             return default;
         _stored.EnsureCapacity(_stored.Count + 1);
         var (first, checksums) = _trees.WriteValue(value);
-        _last = ValueExtents.Describe(_trees.Pages, first, value.Length, checksums, _state.Root);
+        _last = ValueExtents.Describe(_pages, first, value.Length, checksums, _state.Root);
         _stored.Add(first, _last);
-        _trees.Pages.Trim();
+        _pages.Trim();
         return MemoryMarshal.AsBytes(new ReadOnlySpan<LargeExtentReference>(in _last));
     }
 
@@ -68,16 +75,16 @@ internal sealed class PrivateTree
     {
         var value = MemoryMarshal.Read<LargeExtentReference>(reference);
         _stored.Remove(value.FirstPage);
-        TreeWriter.PutLargeExtent(_trees.Pages, _state, key, value);
-        _trees.Pages.Trim();
+        TreeWriter.PutLargeExtent(_pages, _state, key, value);
+        _pages.Trim();
     }
 
     /// <summary>Deletes an entry.</summary>
     /// <inheritdoc cref="OrderedLoad.Add"/>
     public void Delete(ReadOnlySpan<byte> key)
     {
-        TreeWriter.Delete(_trees.Pages, _state, key);
-        _trees.Pages.Trim();
+        TreeWriter.Delete(_pages, _state, key);
+        _pages.Trim();
     }
 
     /// <summary>
@@ -89,8 +96,8 @@ internal sealed class PrivateTree
     {
         foreach (var value in _stored.Values)
         {
-            _state.OverflowPages += ValueExtents.CountPages(_trees.Pages, value);
-            ValueExtents.FreeLargeExtent(_trees.Pages, _state, value);
+            _state.OverflowPages += ValueExtents.CountPages(_pages, value);
+            ValueExtents.FreeLargeExtent(_pages, _state, value);
         }
 
         _stored.Clear();

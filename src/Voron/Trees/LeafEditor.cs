@@ -39,15 +39,24 @@ internal static unsafe class LeafEditor
         else
         {
             index = ~index;
-            offset = SlottedPage.MakeRoom<LeafPage>(leaf, pageSize, size, newSlot: true);
-            if (offset != 0)
-            {
-                SlottedPage.InsertSlot(leaf, index, offset);
-                return WriteRecord(leaf, offset, edit.Key, kind, inlineLength);
-            }
+            var place = TryInsert(leaf, pageSize, index, edit.Key, kind, inlineLength);
+            if (place != null)
+                return place;
         }
 
         return Split(edit, index, kind, inlineLength);
+    }
+
+    /// <summary>Places a record in a new entry; returns null, with nothing changed, if the leaf has no room for it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* TryInsert(in WritablePage leaf, int pageSize, int index, in SearchKey key, ValueKind kind, int inlineLength)
+    {
+        var size = LeafRecordHeader.Size + key.Length + inlineLength;
+        var offset = SlottedPage.MakeRoom<LeafPage>(leaf, pageSize, size, newSlot: true);
+        if (offset == 0)
+            return null;
+        SlottedPage.InsertSlot(leaf, index, offset);
+        return WriteRecord(leaf, offset, key, kind, inlineLength);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -65,10 +74,9 @@ internal static unsafe class LeafEditor
             target = PageSplitter.SplitLeaf(edit, edit.Path, size, ref index);
         }
 
-        var offset = SlottedPage.MakeRoom<LeafPage>(target, edit.Pages.PageSize, size, newSlot: true);
-        System.Diagnostics.Debug.Assert(offset != 0, "A split must leave room for the record on its side.");
-        SlottedPage.InsertSlot(target, index, offset);
-        return WriteRecord(target, offset, edit.Key, kind, inlineLength);
+        var place = TryInsert(target, edit.Pages.PageSize, index, edit.Key, kind, inlineLength);
+        System.Diagnostics.Debug.Assert(place != null, "A split must leave room for the record on its side.");
+        return place;
     }
 
     private static byte* Overwrite(in WritablePage leaf, int pageSize, byte* record, ValueKind kind, int inlineLength)

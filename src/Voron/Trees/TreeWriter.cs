@@ -19,6 +19,36 @@ internal static unsafe class TreeWriter
     public static void Put(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
         Store(writer, state, key, ToNewValue(writer, state, key.Length, value), replace: true);
 
+    /// <summary>
+    /// Appends an entry to the last leaf, if keys are being appended to it, the key follows all others, and the leaf has room for the bytes of the value.
+    /// </summary>
+    /// <param name="writer">The pages.</param>
+    /// <param name="state">The tree, whose values are not compressed.</param>
+    /// <param name="key">A valid key, not part of a page.</param>
+    /// <param name="value">The value, not part of a page.</param>
+    /// <returns>False, with nothing changed, if the entry has to be put in another way.</returns>
+    public static bool TryAppend(PageWriter writer, TreeState state, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        var pageSize = writer.PageSize;
+        if (state.RightmostLeaf.IsNone || !TreeLimits.IsInline(pageSize, key.Length, value.Length))
+            return false;
+        fixed (byte* keyBytes = key)
+        {
+            var leaf = writer.Modify(state.RightmostLeaf);
+            var count = SlottedPage.Count(leaf.Bytes);
+            var last = SlottedPage.Record(leaf.Bytes, count - 1);
+            var search = new SearchKey(keyBytes, key.Length);
+            if (search.CompareStored(LeafPage.KeyBytes(last), LeafPage.KeyLength(last)) >= 0
+                || LeafEditor.TryInsert(leaf, pageSize, count, search, ValueKind.Inline, value.Length) is var place && place == null)
+                return false;
+            state.PrepareForChange();
+            state.EntryCount++;
+            state.Changed = true;
+            value.CopyTo(new Span<byte>(place, value.Length));
+            return true;
+        }
+    }
+
     /// <summary>Sets the value of a key whose leaf is known and still covers the key. The value must not be part of a page.</summary>
     public static void PutAt(PageWriter writer, TreeState state, PageNumber leafNumber, in SearchKey key, ReadOnlySpan<byte> value)
     {

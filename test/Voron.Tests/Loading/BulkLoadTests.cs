@@ -1,3 +1,6 @@
+using Voron.IO;
+using Voron.Paging;
+using Voron.Simulation.Disks;
 using Voron.Tests.Staging;
 
 namespace Voron.Tests.Loading;
@@ -31,6 +34,29 @@ public sealed class BulkLoadTests : IDisposable
 
         using var again = StorageEnvironment.Open(_directory);
         LoadTestKit.Check(again, model);
+    }
+
+    /// <summary>Branches stay in memory while leaves are written, so no split waits for a write to read one back.</summary>
+    [Fact]
+    public async Task Sorted_entries_read_no_page_back()
+    {
+        using var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, StagingTestKit.Options());
+        var model = LoadTestKit.Entries(new Random(TestSeed.Choose()), 10_000, 300);
+        var (reads, written) = (0, 0L);
+        disk.FailNext(
+            call =>
+            {
+                reads += call.Kind == DiskCallKind.Read ? 1 : 0;
+                written += call is { Kind: DiskCallKind.Write, Name: DataFile.FileName } ? call.Length : 0;
+                return false;
+            },
+            DiskError.Failed);
+        await environment.BulkLoadAsync("t", LoadTestKit.Sequence(model), new BulkLoadOptions { Sorted = true }, Token);
+        disk.ClearFaults();
+        reads.Should().BeLessThan(10, "those of the transactions");
+        written.Should().BeLessThan(model.Sum(static entry => entry.Key.Length + entry.Value.Length) * 5 / 4);
+        LoadTestKit.Check(environment, model);
     }
 
     [Theory]
