@@ -54,12 +54,6 @@ internal sealed class EntrySorter : IDisposable
     /// </summary>
     public int MaxEntryBytes => _context.Sizes.MaxEntryBytes;
 
-    /// <summary>The number of entries that were added.</summary>
-    public long Count { get; private set; }
-
-    /// <summary>The bytes of keys and values that were added.</summary>
-    public long Bytes { get; private set; }
-
     /// <summary>The bytes that were written to the spill file, those of merged runs included.</summary>
     public long SpilledBytes => _file.Length;
 
@@ -86,9 +80,6 @@ internal sealed class EntrySorter : IDisposable
             var isAdded = _filling.TryAdd(key, value);
             Debug.Assert(isAdded, "An entry fits into an empty chunk.");
         }
-
-        Count++;
-        Bytes += key.Length + value.Length;
     }
 
     /// <summary>Ends the adding, and returns the sorted entries, which are valid until the sorter is disposed.</summary>

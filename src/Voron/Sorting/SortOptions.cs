@@ -5,10 +5,10 @@ namespace Voron.Sorting;
 /// <summary>How a sort works.</summary>
 internal sealed record SortOptions
 {
-    /// <summary>The smallest memory of a sort.</summary>
-    public const long MinMemoryBytes = 1 << 20;
-
-    /// <summary>The bytes of native memory that the sort uses at most, for everything; a smaller number counts as the minimum.</summary>
+    /// <summary>
+    /// The bytes of native memory that the sort uses at most, for everything; a number below <see cref="BulkLoadOptions.MinMemoryBytes"/> counts
+    /// as that.
+    /// </summary>
     public long MemoryBytes { get; init; } = 64 << 20;
 
     /// <summary>The length of the longest key that will come; more memory is used if that is not enough to sort it.</summary>

@@ -25,7 +25,7 @@ internal sealed class SortSizes
 
     public SortSizes(long memoryBytes)
     {
-        MemoryBytes = Math.Max(memoryBytes, SortOptions.MinMemoryBytes);
+        MemoryBytes = Math.Max(memoryBytes, BulkLoadOptions.MinMemoryBytes);
         ChunkBytes = (int)Math.Min(MemoryBytes / ChunksOfMemory / ChunkUnit * ChunkUnit, MaxChunkBytes);
         ChunksOfGeneration = (int)Math.Min((MemoryBytes / ChunkBytes - ChunksBesideGenerations) / 2, int.MaxValue);
         BlockBytes = Math.Min(ChunkBytes / BlocksOfChunk, MaxBlockBytes);

@@ -10,6 +10,9 @@ internal sealed class SortModel(DuplicateKeys? rule)
 
     public int Count => _entries.Count;
 
+    /// <summary>The bytes of keys and values.</summary>
+    public long Bytes => _entries.Sum(static entry => (long)entry.Key.Length + entry.Value.Length);
+
     /// <summary>True if a key was added more than once.</summary>
     public bool HasDuplicates { get; private set; }
 

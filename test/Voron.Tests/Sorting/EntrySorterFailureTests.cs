@@ -10,7 +10,7 @@ namespace Voron.Tests.Sorting;
 public sealed class EntrySorterFailureTests
 {
     private const int Entries = 5_000;
-    private static readonly SortOptions Small = new() { MemoryBytes = SortOptions.MinMemoryBytes, UsesPool = false };
+    private static readonly SortOptions Small = new() { MemoryBytes = BulkLoadOptions.MinMemoryBytes, UsesPool = false };
 
     private readonly int _seed = TestSeed.Choose();
 

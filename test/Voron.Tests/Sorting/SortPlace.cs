@@ -44,7 +44,7 @@ internal sealed class SortPlace : IDisposable
     public void DisposeAndCheck()
     {
         Sorter.Dispose();
-        Account.PeakBytes.Should().BeLessThanOrEqualTo(Math.Max(_options.MemoryBytes, SortOptions.MinMemoryBytes));
+        Account.PeakBytes.Should().BeLessThanOrEqualTo(Math.Max(_options.MemoryBytes, BulkLoadOptions.MinMemoryBytes));
         Account.Bytes.Should().Be(0);
         Disk.OpenFiles.Should().Be(0);
     }

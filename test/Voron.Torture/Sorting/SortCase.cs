@@ -42,7 +42,7 @@ internal sealed class SortCase(SuiteRun run) : IDisposable
         run.Count();
         var keys = (KeyKind)_choices.Next(Enum.GetValues<KeyKind>().Length);
         var rule = (DuplicateKeys)_choices.Next(3);
-        var memory = SortOptions.MinMemoryBytes + _choices.Next(4) * SortOptions.MinMemoryBytes / 2;
+        var memory = BulkLoadOptions.MinMemoryBytes + _choices.Next(4) * BulkLoadOptions.MinMemoryBytes / 2;
         var count = _choices.Next(_choices.Next(2) == 0 ? 1000 : MaxEntries);
         _event = _choices.Next(3) == 0 ? SortEvent.None : (SortEvent)_choices.Next(Enum.GetValues<SortEvent>().Length);
         _eventAt = _choices.Next(2 * count + 1);

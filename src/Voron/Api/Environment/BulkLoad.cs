@@ -20,7 +20,6 @@ namespace Voron;
 public sealed class BulkLoad : IDisposable
 {
     private const int EntriesBetweenReports = 64 << 10;
-    private const int EntriesBetweenChecks = 1 << 10;
 
     private const string NoMemory = "There was not enough memory for the bulk load: ";
 
@@ -154,7 +153,7 @@ public sealed class BulkLoad : IDisposable
     {
         using var cancels = stop.UnsafeRegister(static source => ((CancellationTokenSource)source!).Cancel(), _parts.Stop);
         if (_parts.Sorter != null)
-            StoreSorted(_parts.Sorter, stop);
+            StoreSorted(_parts.Sorter);
         await _parts.Load.CompleteAsync(stop).ConfigureAwait(false);
         return new BulkLoadReport
         {
@@ -167,15 +166,13 @@ public sealed class BulkLoad : IDisposable
         };
     }
 
-    private void StoreSorted(LoadSorter sorter, CancellationToken stop)
+    private void StoreSorted(LoadSorter sorter)
     {
         try
         {
-            for (sorter.Complete(); sorter.StoreNext(); ReportSometimes(++_stored))
-            {
-                if (_stored % EntriesBetweenChecks == 0)
-                    stop.ThrowIfCancellationRequested();
-            }
+            sorter.Complete();
+            while (sorter.StoreNext())
+                ReportSometimes(++_stored);
         }
         catch (DuplicateEntryException e)
         {
