@@ -98,10 +98,11 @@ internal sealed class PrivateTrees : IDisposable
             body.WritePages.TakeLoaded(first, pages);
     }
 
-    /// <summary>Frees the memory, and the pages unless a transaction has taken them.</summary>
+    /// <summary>Frees the memory, and the pages unless a transaction has taken them, when the write under way has ended.</summary>
     public void Dispose()
     {
-        Space.Release();
+        // Others may write to the pages once they are released.
         Pages.Dispose();
+        Space.Release();
     }
 }

@@ -122,6 +122,35 @@ public sealed class LoadFaultTests
         CheckAllOrNothing(again, isLoaded: false);
     }
 
+    /// <summary>Once the pages are free, others may write to them: a write of the load that ends later would replace their content.</summary>
+    [Fact]
+    public async Task A_load_that_is_given_up_frees_its_pages_when_the_write_under_way_has_ended()
+    {
+        using var disk = new SimulatedDisk();
+        var slow = new SlowDisk(disk);
+        var options = StagingTestKit.Options();
+
+        // A round has 32 KiB. The pages of the first one are written in the background at the end of the second.
+        options.ScratchMemoryBytes = 4 << 20;
+        options.BackgroundFlush = true;
+        options.ScrubInterval = Timeout.InfiniteTimeSpan;
+        using var environment = StorageEnvironment.Open(slow, options);
+        var load = await environment.BeginBulkLoadAsync("t", new BulkLoadOptions { Sorted = true }, Token);
+        load.Put([0, 0], new byte[1000]);
+        slow.Arm([new SlowHold(DiskCallKind.Write, Skip: 0, HoldsAfter: false, Fails: false)]);
+        for (byte i = 1; i < 80; i++)
+            load.Put([0, i], new byte[1000]);
+        StagingTestKit.WaitUntil(() => slow.Held.Count == 1, "pages are written");
+        var disposing = new TestThread(load.Dispose);
+        disposing.WaitUntilBlockedOrEnded();
+        environment.BeginWrite().Dispose();
+        disposing.HasEnded.Should().BeFalse();
+        environment.GetStatistics().StagedBytes.Should().BePositive("the pages are still being written");
+        slow.Release(slow.Held[0]);
+        disposing.Join().Should().BeNull();
+        StagingTestKit.CheckUnreserved(environment);
+    }
+
     [Fact]
     public void A_forgotten_load_frees_its_pages()
     {
