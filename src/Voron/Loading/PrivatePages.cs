@@ -23,7 +23,9 @@ namespace Voron.Loading;
 internal sealed unsafe class PrivatePages : PageWriter, IDisposable
 {
     private const long MostRoundBytes = 4 << 20;
-    private const long UndisturbedPieceBytes = 1 << 20;
+    private const int MostRounds = 3;
+    private const long QuietPieceBytes = 1 << 20;
+    private const long QuietMilliseconds = 1000;
 
     private readonly ReadingEngine _engine;
     private readonly LoadSpace _space;
@@ -35,6 +37,7 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     // Belong to the write while it is under way.
     private readonly List<Frame> _leaving = [];
     private long _lastTransactionId;
+    private long _quietSince;
 
     // Nothing is journaled, so nothing reads which lines have changed.
     private ulong* _dirtyLines;
@@ -137,9 +140,13 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
     private void EndRound()
     {
         EndWrite();
+        _leaving.EnsureCapacity(_frames.Count);
+
+        // Pages that every round uses must leave, too, if they are many.
+        var isCrowded = (long)_frames.Count << _pageShift > MostRounds * _roundBytes;
         foreach (var frame in _frames.Values)
         {
-            if (frame.LastUse < _round)
+            if (frame.LastUse < _round || isCrowded)
                 _leaving.Add(frame);
         }
 
@@ -295,9 +302,11 @@ internal sealed unsafe class PrivatePages : PageWriter, IDisposable
         // The hint in the headers of the pages: a transaction after all earlier uses of them, and before the one that will adopt them.
         var transactionId = _engine.Ring.PublishedId;
 
-        // A commit waits for one piece. There are fewer trips to the device while no caller commits.
-        var pieceBytes = transactionId == _lastTransactionId ? UndisturbedPieceBytes : FlushPacing.PieceBytes;
-        _lastTransactionId = transactionId;
+        // A commit waits for one piece. Longer ones make fewer trips to the device, where no caller has committed for a while.
+        var now = Environment.TickCount64;
+        if (transactionId != _lastTransactionId)
+            (_lastTransactionId, _quietSince) = (transactionId, now);
+        var pieceBytes = now - _quietSince < QuietMilliseconds ? FlushPacing.PieceBytes : QuietPieceBytes;
         var gathering = new PageGathering(_engine.DataFile, stackalloc IoBlock[PageGathering.MaxBlocks], pieceBytes);
         foreach (var frame in _leaving)
         {

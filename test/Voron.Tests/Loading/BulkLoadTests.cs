@@ -41,7 +41,11 @@ public sealed class BulkLoadTests : IDisposable
     public async Task Sorted_entries_read_no_page_back()
     {
         using var disk = new SimulatedDisk();
-        using var environment = StorageEnvironment.Open(disk, StagingTestKit.Options());
+        var options = StagingTestKit.Options();
+
+        // A round has 32 KiB.
+        options.ScratchMemoryBytes = 4 << 20;
+        using var environment = StorageEnvironment.Open(disk, options);
         var model = LoadTestKit.Entries(new Random(TestSeed.Choose()), 10_000, 300);
         var (reads, written) = (0, 0L);
         disk.FailNext(
