@@ -9,7 +9,7 @@ namespace Voron.Torture.Faults;
 /// Makes one bulk load again and again, on disks that refuse space at one of its calls, from one of them on, or from some size on. Nothing may be
 /// half made afterwards, and the same load must succeed when there is space.
 /// </summary>
-internal sealed class FullDiskLoads
+internal sealed class FullDiskLoads : IDisposable
 {
     // The number of calls that a run tries, at even distances, and other ones than the runs before it.
     private const int Tries = 6;
@@ -30,7 +30,13 @@ internal sealed class FullDiskLoads
         _load.Prepare(environment);
     }
 
-    public static void Make(SuiteRun run) => new FullDiskLoads(run).TryAll();
+    public static void Make(SuiteRun run)
+    {
+        using var loads = new FullDiskLoads(run);
+        loads.TryAll();
+    }
+
+    public void Dispose() => _start.Dispose();
 
     private void TryAll()
     {

@@ -82,7 +82,7 @@ internal abstract class LoadOnDisk
     {
         var seed = choices.Next(1, int.MaxValue);
         for (var i = choices.Next(800, 2_000); choices.GoesOn(i > 0); i--)
-            Entries[$"{(uint)HashCode.Combine(seed, i):x8}{i:x4}"] = Value(seed + i, i % 300 == 0 ? 90_000 : i % 40 == 0 ? 18_000 : i % 1_500);
+            Entries[$"{unchecked((uint)(seed + i) * 0x9E3779B1):x8}{i:x4}"] = Value(seed + i, i % 300 == 0 ? 90_000 : i % 40 == 0 ? 18_000 : i % 1_500);
         foreach (var (key, value) in Entries.Where((_, i) => IsFilled && i % 5 == 0).ToList())
             Before[key + (key[0] < '8' ? "" : "+")] = [.. value, 1];
     }
