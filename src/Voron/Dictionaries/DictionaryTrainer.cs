@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
-using Voron.Compression;
 using Voron.Format;
 using Voron.Transactions;
 using Voron.Trees;

@@ -7,7 +7,7 @@ namespace Voron.Loading;
 /// <summary>Compresses the values of a private tree, and trains its dictionaries, as ordinary transactions and the background do otherwise.</summary>
 /// <remarks>
 /// The thread of the load trains, from values that it has seen so far: of all that are to be sorted, or else of the first ones. Dictionaries are
-/// installed when the tree is complete, so a load that is given up leaves none. Used by one thread at a time.
+/// installed when the tree is complete and durable, just before its adoption. Used by one thread at a time.
 /// </remarks>
 /// <param name="compression">How the values are compressed.</param>
 /// <param name="stop">Cancels the training.</param>

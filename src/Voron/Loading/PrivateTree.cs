@@ -21,6 +21,9 @@ internal sealed class PrivateTree
 
     private LargeExtentReference _last;
 
+    // True once a sort has brought values: all of them are samples then, before the first of them is put.
+    private bool _isSorted;
+
     // True if another dictionary has got the number of one that values have.
     private bool _isOvertaken;
 
@@ -42,11 +45,14 @@ internal sealed class PrivateTree
     /// <inheritdoc cref="OrderedLoad.Add"/>
     public void Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (TryStore(value, int.MaxValue) is { IsEmpty: false } reference)
+        if (value.Length >= _largeValueBytes)
         {
-            PutStored(key, reference);
+            PutStored(key, Store(value));
             return;
         }
+
+        if (!_isSorted)
+            _packer?.Sample(value);
 
         // An entry that is appended adds no page.
         if (_packer == null && TreeWriter.TryAppend(_pages, _state, key, value))
@@ -58,9 +64,15 @@ internal sealed class PrivateTree
     /// <inheritdoc cref="OrderedLoad.TryStore"/>
     public ReadOnlySpan<byte> TryStore(ReadOnlySpan<byte> value, int mostSorted)
     {
+        _isSorted = true;
+        if (value.Length >= _largeValueBytes || value.Length > mostSorted)
+            return Store(value);
         _packer?.Sample(value);
-        if (value.Length < _largeValueBytes && value.Length <= mostSorted)
-            return default;
+        return default;
+    }
+
+    private ReadOnlySpan<byte> Store(ReadOnlySpan<byte> value)
+    {
         _stored.EnsureCapacity(_stored.Count + 1);
         var (first, checksums) = _trees.WriteValue(value);
         _last = ValueExtents.Describe(_pages, first, value.Length, checksums, _state.Root);
@@ -87,12 +99,8 @@ internal sealed class PrivateTree
         _pages.Trim();
     }
 
-    /// <summary>
-    /// Frees the values of entries that were never put, because they have lost against others with the same key, and installs the dictionaries of the
-    /// other values.
-    /// </summary>
-    /// <inheritdoc cref="ShortCommit.RunAsync"/>
-    public async ValueTask CompleteAsync(CancellationToken stop)
+    /// <summary>Frees the values of entries that were never put: they have lost against others with the same key.</summary>
+    public void FreeUnused()
     {
         foreach (var value in _stored.Values)
         {
@@ -101,6 +109,12 @@ internal sealed class PrivateTree
         }
 
         _stored.Clear();
+    }
+
+    /// <summary>Installs the dictionaries of the values, each by a transaction of its own. Only the adoption comes after this.</summary>
+    /// <inheritdoc cref="ShortCommit.RunAsync"/>
+    public async ValueTask InstallDictionariesAsync(CancellationToken stop)
+    {
         foreach (var trained in _packer?.Trained ?? [])
         {
             await ShortCommit.RunAsync(

@@ -46,9 +46,10 @@ internal sealed class TreeLoad : OrderedLoad
     /// <exception cref="InvalidOperationException">The tree has been created, filled, dropped or changed meanwhile. Nothing was loaded.</exception>
     public override async ValueTask CompleteAsync(CancellationToken stop)
     {
-        await _tree.CompleteAsync(stop).ConfigureAwait(false);
+        _tree.FreeUnused();
         await _trees.MakeDurableAsync().ConfigureAwait(false);
         stop.ThrowIfCancellationRequested();
+        await _tree.InstallDictionariesAsync(stop).ConfigureAwait(false);
         var isAdopted = false;
         await ShortCommit.RunAsync(
             _trees.Area.Entrance,

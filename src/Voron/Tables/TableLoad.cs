@@ -155,9 +155,10 @@ internal sealed class TableLoad : OrderedLoad
         if (_lastKeyLength >= 0)
             StoreLast();
         BuildIndexes(stop);
-        await _rows!.CompleteAsync(stop).ConfigureAwait(false);
+        _rows!.FreeUnused();
         await _trees.MakeDurableAsync().ConfigureAwait(false);
         stop.ThrowIfCancellationRequested();
+        await _rows.InstallDictionariesAsync(stop).ConfigureAwait(false);
         using var writing = await _environment.BeginWriteAsync(stop).ConfigureAwait(false);
         writing.Durability = Durability.Durable;
         if (!IsUnchanged(writing) || !writing.TryAdopt(_trees, _loads.OfType<IndexLoad>(), _rows))

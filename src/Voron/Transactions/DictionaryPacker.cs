@@ -1,5 +1,4 @@
 using Voron.Compression;
-using Voron.Format;
 using Voron.Primitives;
 using Voron.Trees;
 

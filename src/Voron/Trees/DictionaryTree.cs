@@ -41,6 +41,7 @@ internal static class DictionaryTree
         ReadOnlySpan<byte> key = [(byte)number];
         return TreeReader.Contains(dictionaries, pages, key);
     }
+
     /// <summary>Reads a dictionary that the tree contains.</summary>
     /// <param name="dictionaries">The dictionary tree.</param>
     /// <param name="pages">The pages of the transaction.</param>

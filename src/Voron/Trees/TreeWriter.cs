@@ -20,7 +20,7 @@ internal static unsafe class TreeWriter
         Store(writer, state, key, ToNewValue(writer, state, key.Length, value), replace: true);
 
     /// <summary>
-    /// Appends an entry to the last leaf, if keys are being appended to it, the key follows all others, and the leaf has room for the bytes of the value.
+    /// Appends an entry to the last leaf, if keys are being appended to it, the key follows all others, and the leaf has room for the value.
     /// </summary>
     /// <param name="writer">The pages.</param>
     /// <param name="state">The tree, whose values are not compressed.</param>

@@ -61,7 +61,8 @@ public sealed partial class StorageEnvironment
     /// the journal: each byte is written about once to the tree, and once, compressed, to the temporary file if the memory does not suffice. One
     /// short commit makes a tree that was new or empty refer to those pages. A tree that has entries, or is recorded in a feed, is filled by
     /// transactions of some megabytes instead: what a crash or a failure leaves is the beginning in key order, and loading again is right. The
-    /// dictionaries of a compressed tree are trained on the thread of the load; the last failure possible may leave them in the empty tree.
+    /// dictionaries of a compressed tree are trained on the thread of the load, and installed when all else is done: a failure or a cancellation
+    /// after that may leave them in the empty tree, and the next load uses them.
     /// </remarks>
     /// <param name="name">The name of the tree.</param>
     /// <param name="options">The options; null for the defaults.</param>
