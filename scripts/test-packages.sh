@@ -29,7 +29,8 @@ mkdir -p "$home/.nuget/NuGet" "$work/others"
 ln -s "$cache"/* "$work/others"
 rm -f "$work"/others/voron*
 [ ! -f ~/.nuget/NuGet/NuGet.Config ] || cp ~/.nuget/NuGet/NuGet.Config "$home/.nuget/NuGet/"
-as_stranger() { NUGET_PACKAGES=$work/packages NUGET_FALLBACK_PACKAGES=$work/others "$@"; }
+stranger=(NUGET_PACKAGES="$work/packages" NUGET_FALLBACK_PACKAGES="$work/others")
+as_stranger() { env "${stranger[@]}" "$@"; }
 passed=0
 failed=0
 
@@ -75,7 +76,7 @@ leads_to_a_program() {
     sed -n '/^```csharp/,$p' "$1" | block text - >"$home/expected"
     export HOME=$home DOTNET_CLI_HOME=$home NUGET_PACKAGES=$cache
     eval "${lines[0]}" </dev/null || exit
-    export NUGET_PACKAGES=$work/packages NUGET_FALLBACK_PACKAGES=$work/others TreatWarningsAsErrors=true
+    export "${stranger[@]}" TreatWarningsAsErrors=true
     eval "${lines[1]}" </dev/null && eval "${lines[2]}" </dev/null || exit
     cp "$home/sample.cs" Program.cs
     eval "${lines[3]}" </dev/null >"$home/actual" || { cat "$home/actual" && exit 1; }
