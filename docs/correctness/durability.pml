@@ -22,6 +22,7 @@ byte checkpoint = 0;          /* the one that the header names */
 byte startEpoch = 0;          /* the epoch at which replay begins, also from the header */
 bit durable[TXS + 1];           /* the record was written through */
 byte epoch[TXS + 1];            /* of the file that contains it */
+byte confirmed[TXS + 1];        /* the newest record that it says was durable, with all before */
 bit gone[EPOCHS];             /* that epoch has ended: its file was reused or deleted */
 byte medium[2];               /* the pages, as synced */
 byte listed = 0;              /* the newest durable list of pages that a flush was about to overwrite */
@@ -37,7 +38,9 @@ byte inCurrent = 0;           /* records in it */
 byte submitted = 0;
 byte published = 0;
 byte acknowledged = 0;
-bit writing = 0;              /* a journal write is under way */
+byte issued = 0;              /* records whose write has begun: at most two after the published ones */
+bit written = 0;              /* of two writes, the second has ended before the first */
+bit failed = 0;               /* a write has failed: nothing more is written, published or acknowledged */
 byte releasedBefore = 0;      /* epochs before this one may end */
 byte detached = 0;            /* versions up to here are no longer in the table */
 byte crashes = 0;
@@ -61,6 +64,17 @@ inline submit() {
 #endif
 }
 
+/* A record is sealed when its write begins. */
+inline issue() {
+    issued++;
+#ifdef CONFIRM_WRITE_UNDER_WAY
+    confirmed[issued] = issued - 1;
+#else
+    confirmed[issued] = published;
+#endif
+}
+
+/* The record of the first write is durable and published; the second one takes its place. */
 inline finishWrite() {
     durable[published + 1] = 1;
     published++;
@@ -68,7 +82,34 @@ inline finishWrite() {
     :: acknowledged < published -> acknowledged = published
     :: else
     fi;
-    writing = 0;
+    if
+    :: written -> published++; acknowledged = published; written = 0
+    :: else
+    fi;
+}
+
+/* The second write ends first: its record is durable, but waits for the one before. */
+inline finishSecond() {
+    durable[published + 2] = 1;
+#ifdef ACKNOWLEDGE_SECOND_FIRST
+    acknowledged = published + 2;
+#endif
+    written = 1;
+}
+
+/* The first write fails, whether or not its record has reached the medium: the second record has an unknown outcome, even if it is durable. */
+inline failWrite() {
+    if
+    :: durable[published + 1] = 1
+    :: true
+    fi;
+    failed = 1;
+#ifdef ACKNOWLEDGE_BEHIND_FAILURE
+    if
+    :: written -> acknowledged = published + 2
+    :: else
+    fi;
+#endif
 }
 
 /* The flusher registers at the oldest snapshot: no other reader is older. */
@@ -133,7 +174,11 @@ inline recover(p) {
 inline crash() {
     crashes++;
     if
-    :: writing -> durable[published + 1] = 1
+    :: issued > published -> durable[published + 1] = 1
+    :: true
+    fi;
+    if
+    :: issued > published + 1 -> durable[published + 2] = 1
     :: true
     fi;
     loseUnsynced(0);
@@ -154,6 +199,13 @@ inline crash() {
     :: else -> break
     od;
     assert(t >= acknowledged);
+
+    /* A durable record after a missing one is a hole, not a loss: what it confirms was durable when it was sealed. */
+    i = t + 1;
+    do
+    :: i <= TXS -> assert(!durable[i] || confirmed[i] <= t); i++
+    :: else -> break
+    od;
     assert(t <= submitted);
     recover(0);
     recover(1);
@@ -161,11 +213,11 @@ inline crash() {
     /* Records after the end of the journal are dropped; replayed versions are in the version table; a new epoch begins. */
     i = t + 1;
     do
-    :: i <= TXS -> durable[i] = 0; epoch[i] = 0; i++
+    :: i <= TXS -> durable[i] = 0; epoch[i] = 0; confirmed[i] = 0; i++
     :: else -> break
     od;
     i = 0;
-    submitted = t; published = t; acknowledged = t; writing = 0;
+    submitted = t; published = t; acknowledged = t; issued = t; written = 0; failed = 0;
     if
     :: listed > t -> listed = 0
     :: else
@@ -182,10 +234,12 @@ inline crash() {
 
 active proctype environment() {
     do
-    /* Commit: one transaction ahead of the write that is under way. */
+    /* Commit: a write may begin while one is under way, but not in another file. */
     :: atomic { submitted < TXS && submitted - published < 2 && current < EPOCHS - 2 -> submit() }
-    :: atomic { !writing && published < submitted -> writing = 1 }
-    :: atomic { writing -> finishWrite() }
+    :: atomic { !failed && issued < submitted && (issued == published || (!written && epoch[issued] == epoch[issued + 1])) -> issue() }
+    :: atomic { !failed && issued > published -> finishWrite() }
+    :: atomic { !failed && issued > published + 1 && !written -> finishSecond() }
+    :: atomic { !failed && issued > published -> failWrite() }
 
     /* Flush. A record of its own, behind all submitted ones, lists the pages that are going to be overwritten. */
     :: atomic { flusher == 0 -> choose() }
@@ -194,7 +248,7 @@ active proctype environment() {
 #elif defined(FLUSH_PAST_DURABLE)
     :: atomic { flusher == 1 -> listed = k; number++; flusher = 2 }
 #else
-    :: atomic { flusher == 1 && submitted == published -> listed = k; number++; flusher = 2 }
+    :: atomic { flusher == 1 && submitted == published && !failed -> listed = k; number++; flusher = 2 }
 #endif
 #if defined(STAMP_AT_END)
     :: atomic { flusher == 2 -> flusher = 12 }
