@@ -44,6 +44,12 @@ internal interface IDisk : IDisposable
     /// <summary>True when a write or a sync waits for a device, so that two of them may take less time concurrently, on two threads.</summary>
     bool WaitsForDevice => false;
 
+    /// <summary>
+    /// The duration from which on an unbuffered write is so slow that a second one to the same file pays before it has returned. Never where the
+    /// system makes the writes to a file one after the other.
+    /// </summary>
+    TimeSpan SlowWrite => TimeSpan.MaxValue;
+
     /// <summary>True when other processes can open the files by their names while this one uses them.</summary>
     bool IsVisibleToOthers => false;
 

@@ -16,6 +16,11 @@ namespace Voron.Journal;
 /// Where a record of the batch names extents that were not synced, the data file is synced during the write (<see cref="ExtentSync"/>), and
 /// nothing is published before both have ended.
 /// <para>
+/// On a slow device (<see cref="DeviceSpeed.SlowTicks"/>), a leader admits a second one once its batch is sealed, so that the next records do not wait
+/// for its write. The second waits for the first to end before it publishes. Only durable transactions of one file overlap: neither batch has a record
+/// of a flush, a lazy one or one with unsynced extents, and no zeros follow the first.
+/// </para>
+/// <para>
 /// A thread that waits for its record leads while no other thread does, until its own record is durable. The journal thread leads for records
 /// without a waiting thread. The leader holds no lock of the journal and runs no user code: waiting for it, as flushes and closing do, therefore
 /// means waiting for the device. No record is published out of order, and only a lazy one is acknowledged before it is durable.
@@ -27,6 +32,9 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed unsafe class JournalLeader
 {
+    // The part of a write for which a leader waits for more records, on a slow device.
+    private const int GatheringPart = 8;
+
     private readonly RecordQueue _queue;
     private readonly RecordBatchWriter _writer;
     private readonly PoisonState _poison;
@@ -34,7 +42,12 @@ internal sealed unsafe class JournalLeader
     private readonly ExtentSync _extents;
     private readonly bool _overlapsSyncs;
     private readonly long _lazyMilliseconds;
-    private readonly List<RecordBuffer> _batch = new(RecordQueue.MaxBatchRecords);
+
+    // Leads when no waiting thread does.
+    private readonly BackgroundThread _thread;
+
+    // Does the same while another leader writes, on a slow device.
+    private readonly BackgroundThread _secondThread;
 
     // The tick by which the thread writes the waiting records, or 0 if none wait.
     private long _dueTick;
@@ -51,17 +64,34 @@ internal sealed unsafe class JournalLeader
         _extents = new ExtentSync(listener);
         _overlapsSyncs = resources.OverlapsSyncs;
         _lazyMilliseconds = (long)resources.LazyInterval.TotalMilliseconds;
-        Thread = new BackgroundThread("Voron journal", resources.ThreadIdleTime, RunThread);
+        _thread = new BackgroundThread("Voron journal", resources.ThreadIdleTime, RunThread);
+        _secondThread = new BackgroundThread("Voron journal, second", resources.ThreadIdleTime, RunSecondThread);
     }
 
-    /// <summary>The thread that leads when no waiting thread does.</summary>
-    public BackgroundThread Thread { get; }
+    /// <summary>True while there is a thread of the journal's own.</summary>
+    public bool HasThread => _thread.IsRunning || _secondThread.IsRunning;
+
+    /// <summary>Prevents the start of further threads.</summary>
+    public void RefuseThreads()
+    {
+        _thread.RefuseStart();
+        _secondThread.RefuseStart();
+    }
+
+    /// <summary>Waits until the threads have ended.</summary>
+    public void JoinThreads()
+    {
+        _thread.Join();
+        _secondThread.Join();
+    }
 
     /// <summary>Makes the thread write the queued records; writes them here if there is no memory for a thread.</summary>
     public void WriteInBackground()
     {
+        if (_queue.AdmitsSecond)
+            _secondThread.TryWake();
         Volatile.Write(ref _isUrgent, true);
-        if (!Thread.TryWake())
+        if (!_thread.TryWake())
             WriteQueued();
     }
 
@@ -72,7 +102,7 @@ internal sealed unsafe class JournalLeader
         if (Volatile.Read(ref _dueTick) != 0)
             return;
         Volatile.Write(ref _dueTick, Environment.TickCount64 + _lazyMilliseconds);
-        if (Thread.TryWake())
+        if (_thread.TryWake())
             return;
 
         // No thread will clear it.
@@ -95,23 +125,30 @@ internal sealed unsafe class JournalLeader
     public bool WriteBatch(bool notifiesObservers)
     {
         _queue.AssertLeading();
+        var slowTicks = _writer.SlowTicks;
+        if (slowTicks != 0)
+            Gather(slowTicks / GatheringPart);
+        if (_queue.TakeBatch() is not { } batch)
+            return false;
         try
         {
-            if (!_queue.TakeBatch(_batch, out var bytes))
-                return false;
             SchedulePoint.Reach(SchedulePlace.Writing);
-            if (_batch.Count > 0)
-                Write(bytes);
+            if (batch.Records.Count > 0)
+                Write(batch);
             SchedulePoint.Reach(SchedulePlace.Written);
-            Publish();
+            if (batch.IsSecond && !PlantedFault.PublishSecondWriteFirst && !_queue.WaitForTurn(batch) && !PlantedFault.OutliveFirstWrite)
+                _poison.ThrowIfPoisoned();
+            if (batch.Records.Count > 0)
+                _writer.Note(batch);
+            Publish(batch);
         }
         catch (Exception e)
         {
-            Fail(e);
+            Fail(batch, e);
             return false;
         }
 
-        var more = Complete();
+        var more = Complete(batch);
         if (!notifiesObservers)
             _listener.OnRecordWritten();
         return more;
@@ -122,9 +159,9 @@ internal sealed unsafe class JournalLeader
     {
         try
         {
-            while (!Thread.IsStopping)
+            while (!_thread.IsStopping)
             {
-                if (!Thread.WaitOrEnd())
+                if (!_thread.WaitOrEnd())
                     return;
                 WaitForInterval();
                 WriteQueued();
@@ -137,24 +174,50 @@ internal sealed unsafe class JournalLeader
         }
     }
 
+    private void RunSecondThread()
+    {
+        try
+        {
+            while (!_secondThread.IsStopping && _secondThread.WaitOrEnd())
+                WriteQueued();
+        }
+        catch (Exception e)
+        {
+            _poison.Set(e);
+            _queue.FailQueued();
+        }
+    }
+
+    // The callers that have just been acknowledged are about to submit again. Without this short wait, the first of them would write its record
+    // alone, and the others would wait for one of the two writes under way.
+    private void Gather(long ticks)
+    {
+        var until = Stopwatch.GetTimestamp() + ticks;
+        while (_queue.Count < _queue.AcknowledgedCount && Stopwatch.GetTimestamp() < until)
+            Thread.Yield();
+    }
+
     private void WaitForInterval()
     {
-        while (!Volatile.Read(ref _isUrgent) && !Thread.IsStopping && Volatile.Read(ref _dueTick) - Environment.TickCount64 is > 0 and var left)
-            Thread.Wait(TimeSpan.FromMilliseconds(left));
+        while (!Volatile.Read(ref _isUrgent) && !_thread.IsStopping && Volatile.Read(ref _dueTick) - Environment.TickCount64 is > 0 and var left)
+            _thread.Wait(TimeSpan.FromMilliseconds(left));
         Volatile.Write(ref _isUrgent, false);
         Volatile.Write(ref _dueTick, 0);
         Interlocked.MemoryBarrier();
     }
 
-    private void Write(long bytes)
+    private void Write(RecordBatch batch)
     {
-        var needsSync = HasUnsyncedExtents();
+        _writer.Seal(batch, PlantedFault.ConfirmWriteUnderWay ? batch.Before : _queue.DurableSequence);
+        var needsSync = HasUnsyncedExtents(batch);
         if (needsSync)
             _extents.Offer(_overlapsSyncs);
+        else if (_writer.SlowTicks != 0 && batch.AdmitsSecond)
+            AdmitSecond();
         Exception? failure;
         try
         {
-            _writer.Write(_batch, bytes, _queue.DurableSequence);
+            _writer.Write(batch);
         }
         finally
         {
@@ -165,9 +228,17 @@ internal sealed unsafe class JournalLeader
             ExceptionDispatchInfo.Throw(failure);
     }
 
-    private bool HasUnsyncedExtents()
+    // A caller may wait for the queued records, but a thread that finds another leader does no harm.
+    private void AdmitSecond()
     {
-        foreach (var record in _batch)
+        if (_queue.AdmitSecond())
+            _secondThread.TryWake();
+        SchedulePoint.Reach(SchedulePlace.SecondAdmitted);
+    }
+
+    private static bool HasUnsyncedExtents(RecordBatch batch)
+    {
+        foreach (var record in batch.Records)
         {
             if ((record.Header->Flags & RecordFlags.ExtentsUnsynced) != 0 && !PlantedFault.AcknowledgeUnsyncedExtents)
                 return true;
@@ -176,9 +247,9 @@ internal sealed unsafe class JournalLeader
         return false;
     }
 
-    private void Publish()
+    private void Publish(RecordBatch batch)
     {
-        foreach (var record in _batch)
+        foreach (var record in batch.Records)
         {
             SchedulePoint.Reach(SchedulePlace.Publishing);
             _listener.OnRecordDurable(record);
@@ -187,14 +258,15 @@ internal sealed unsafe class JournalLeader
         }
     }
 
-    private bool Complete()
+    private bool Complete(RecordBatch batch)
     {
         var empty = _queue.TakeUnchangedCommits();
 
         // Outside the lock, because completing a source may take time.
-        for (var i = 0; i < _batch.Count; i++)
+        var records = batch.Records;
+        for (var i = 0; i < records.Count; i++)
         {
-            var record = _batch[PlantedFault.AcknowledgeOutOfOrder ? _batch.Count - 1 - i : i];
+            var record = records[PlantedFault.AcknowledgeOutOfOrder ? records.Count - 1 - i : i];
             Debug.Assert(record.Sequence <= _queue.DurableSequence, "no record is acknowledged before it is durable");
             record.Acknowledge(null);
             empty = UnchangedCommits.Complete(empty, record.Sequence);
@@ -204,17 +276,19 @@ internal sealed unsafe class JournalLeader
         UnchangedCommits.Complete(empty, long.MaxValue);
 
         var more = false;
-        while (!_queue.TryEndLeading(_batch, ref more, out empty))
+        while (!_queue.TryEndLeading(batch, ref more, out empty))
             UnchangedCommits.Complete(empty, long.MaxValue);
         return more;
     }
 
-    private void Fail(Exception cause)
+    private void Fail(RecordBatch batch, Exception cause)
     {
         _poison.Set(cause);
-        foreach (var record in _batch)
+        if (batch.IsSecond)
+            _queue.WaitForTurn(batch);
+        foreach (var record in batch.Records)
             record.Acknowledge(_poison.Exception(CommitOutcome.Unknown));
-        _queue.Fail(_batch);
+        _queue.Fail(batch);
     }
 }
 
@@ -233,4 +307,8 @@ internal sealed class ExtentSync(IJournalListener listener) : OfferedWork
 /// <param name="ThreadIdleTime">The time without work after which the journal thread ends; the next work starts another one.</param>
 /// <param name="LazyInterval">The longest time that a record waits if it is published before it is durable.</param>
 /// <param name="OverlapsSyncs">True to sync the data file during a journal write, on another thread, rather than after it.</param>
-internal readonly record struct JournalResources(BlockMemory Memory, TimeSpan ThreadIdleTime, TimeSpan LazyInterval, bool OverlapsSyncs);
+internal readonly record struct JournalResources(BlockMemory Memory, TimeSpan ThreadIdleTime, TimeSpan LazyInterval, bool OverlapsSyncs)
+{
+    /// <inheritdoc cref="IDisk.SlowWrite"/>
+    public TimeSpan SlowWrite { get; init; } = TimeSpan.MaxValue;
+}

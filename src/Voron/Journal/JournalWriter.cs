@@ -4,7 +4,7 @@ using Voron.Testing;
 
 namespace Voron.Journal;
 
-/// <summary>The journal: records are written in order, with one write in progress at a time.</summary>
+/// <summary>The journal: records are written in order, with one write in progress at a time, or two on a slow device.</summary>
 /// <remarks>
 /// This type submits records and waits for them; <see cref="JournalLeader"/> writes them.
 /// <code>
@@ -43,7 +43,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         _listener = listener;
         _tail = new JournalTail(_submission, files, start);
         _queue = new RecordQueue(poison, start.Position.Sequence, resources.Memory);
-        _batches = new RecordBatchWriter(environmentId, start.Position);
+        _batches = new RecordBatchWriter(environmentId, start.Position, resources.SlowWrite);
         _leader = new JournalLeader(_queue, _batches, poison, listener, resources);
     }
 
@@ -58,6 +58,16 @@ internal sealed unsafe class JournalWriter : IDisposable
 
     /// <inheritdoc cref="RecordBatchWriter.IsSlowerThanCodec"/>
     public bool IsSlowerThanCodec => _batches.IsSlowerThanCodec;
+
+    /// <summary>True if the device is so slow that a second write may begin while one is under way.</summary>
+    public bool OverlapsWrites
+    {
+        get => _batches.SlowTicks != 0;
+        set => _batches.Declare(value);
+    }
+
+    /// <inheritdoc cref="RecordQueue.WritesSecond"/>
+    public bool WritesSecond => _queue.WritesSecond;
 
     /// <inheritdoc cref="RecordBatchWriter.WriteTicks"/>
     public long WriteTicks => _batches.WriteTicks;
@@ -129,7 +139,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <summary>True while there is a journal thread.</summary>
-    public bool HasThread => _leader.Thread.IsRunning;
+    public bool HasThread => _leader.HasThread;
 
     /// <summary>True when a write takes less time than waking another thread for it.</summary>
     public bool WritesAtOnce { get; init; }
@@ -255,7 +265,7 @@ internal sealed unsafe class JournalWriter : IDisposable
         RefuseTransactions();
 
         // A caller that has just submitted may be starting the thread.
-        _leader.Thread.RefuseStart();
+        _leader.RefuseThreads();
 
         try
         {
@@ -266,7 +276,7 @@ internal sealed unsafe class JournalWriter : IDisposable
             // The waiters have been notified.
         }
 
-        _leader.Thread.Join();
+        _leader.JoinThreads();
         _queue.Close();
         _batches.Dispose();
     }

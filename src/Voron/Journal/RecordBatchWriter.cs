@@ -7,8 +7,9 @@ namespace Voron.Journal;
 
 /// <summary>Seals records, and writes those of a batch with one call.</summary>
 /// <remarks>
-/// Used by the thread that leads, except that a lazy record is sealed when it is submitted, under the lock of the queue: only while all
-/// records before it are sealed, so that no leader seals one meanwhile.
+/// Used by the threads that lead, except that a lazy record is sealed when it is submitted, under the lock of the queue: only while all
+/// records before it are sealed, so that no leader seals one meanwhile. Of two leaders, the second begins when the first has sealed, and counts its
+/// write when the first has ended; only <see cref="Write"/> is called by both at once.
 /// <para>
 /// The first write to a block also writes the file system's metadata, which makes a small write take half as long again. A small write to new blocks
 /// therefore continues with zeros up to a multiple of <see cref="AheadBytes"/>, and the next ones find written blocks. Zeros in the same write cost
@@ -23,15 +24,16 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
     private const int MaxZeroBlocks = AheadBytes / JournalFormat.Block;
 
     private readonly RandomId _environmentId;
-    private readonly DeviceSpeed _speed = new();
+    private readonly DeviceSpeed _speed;
 
     // The file of the most recently written records.
     private JournalFile? _written;
     private long _sealedSequence;
     private byte* _zeros;
 
-    public RecordBatchWriter(RandomId environmentId, in JournalPosition end)
+    public RecordBatchWriter(RandomId environmentId, in JournalPosition end, TimeSpan slowWrite)
     {
+        _speed = new DeviceSpeed(slowWrite);
         _environmentId = environmentId;
         LastChecksum = end.Checksum;
         _sealedSequence = end.Sequence;
@@ -53,6 +55,12 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
     /// <summary>True if, as measured, the device takes longer to write a byte than the codec takes to save one.</summary>
     public bool IsSlowerThanCodec => _speed.IsSlowerThanCodec;
 
+    /// <inheritdoc cref="DeviceSpeed.SlowTicks"/>
+    public long SlowTicks => _speed.SlowTicks;
+
+    /// <inheritdoc cref="DeviceSpeed.Declare"/>
+    public void Declare(bool isSlow) => _speed.Declare(isSlow);
+
     /// <summary>Ticks of <see cref="Stopwatch"/> spent inside the device's write calls.</summary>
     public long WriteTicks { get; private set; }
 
@@ -62,41 +70,57 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
     /// <summary>Write calls issued.</summary>
     public long Writes { get; private set; }
 
-    /// <summary>Writes adjacent records of one file; they are durable when the method returns.</summary>
+    /// <summary>Seals the records of a batch that are not sealed yet. Batches are sealed in the order in which they were taken.</summary>
     /// <param name="durableSequence">The newest durable record, which the records confirm.</param>
-    public void Write(List<RecordBuffer> batch, long bytes, long durableSequence)
+    public void Seal(RecordBatch batch, long durableSequence)
     {
-        var blocks = stackalloc IoBlock[RecordQueue.MaxBatchRecords + MaxZeroBlocks];
-        for (var i = 0; i < batch.Count; i++)
+        var records = batch.Records;
+        for (var i = 0; i < records.Count; i++)
         {
-            AssertNeighbours(batch, i);
-            if (batch[i].Sequence > _sealedSequence)
-                Seal(batch[i], durableSequence);
-            blocks[i] = new IoBlock(batch[i].Buffer, (nuint)batch[i].Length);
+            AssertNeighbours(records, i);
+            if (records[i].Sequence > _sealedSequence)
+                Seal(records[i], durableSequence);
         }
 
         // All records of the previous file are durable. It is full, and is not written again in this epoch.
-        var file = batch[0].File!;
+        var file = records[0].File!;
         if (file != _written)
         {
             _written?.Close();
             _written = file;
         }
 
-        var zeros = ZerosAfter(file, batch[0].Offset + bytes, bytes);
-        var count = batch.Count;
-        for (var left = zeros; left > 0; left -= JournalFormat.Block)
+        // Opened here if it has to be, before another leader is admitted.
+        batch.Handle = file.Handle;
+        batch.Zeros = ZerosAfter(file, records[0].Offset + batch.Bytes, batch.Bytes);
+    }
+
+    /// <summary>Writes a sealed batch; its records are durable when the method returns, unless those before them are not.</summary>
+    public void Write(RecordBatch batch)
+    {
+        var records = batch.Records;
+        var blocks = stackalloc IoBlock[RecordQueue.MaxBatchRecords + MaxZeroBlocks];
+        var count = 0;
+        foreach (var record in records)
+            blocks[count++] = new IoBlock(record.Buffer, (nuint)record.Length);
+        for (var left = batch.Zeros; left > 0; left -= JournalFormat.Block)
             blocks[count++] = new IoBlock(_zeros, JournalFormat.Block);
 
         var start = Stopwatch.GetTimestamp();
-        file.Handle.WriteVectored(batch[0].Offset, new ReadOnlySpan<IoBlock>(blocks, count));
-        var ticks = Stopwatch.GetTimestamp() - start;
-        file.WrittenBytes = Math.Max(file.WrittenBytes, batch[0].Offset + bytes + zeros);
-        WriteTicks += ticks;
+        batch.Handle!.WriteVectored(records[0].Offset, new ReadOnlySpan<IoBlock>(blocks, count));
+        batch.Ticks = Stopwatch.GetTimestamp() - start;
+    }
+
+    /// <summary>Counts a write that has returned, after those before it.</summary>
+    public void Note(RecordBatch batch)
+    {
+        var (file, bytes) = (batch.Records[0].File!, batch.Bytes);
+        file.WrittenBytes = Math.Max(file.WrittenBytes, batch.Records[0].Offset + bytes + batch.Zeros);
+        WriteTicks += batch.Ticks;
 
         // Zeros and metadata take time that no byte of a record does.
-        if (zeros == 0)
-            _speed.Add(bytes, ticks);
+        if (batch.Zeros == 0)
+            _speed.Add(bytes, batch.Ticks);
         BytesWritten += bytes;
         Writes++;
     }

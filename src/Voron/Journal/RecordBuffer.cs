@@ -50,6 +50,9 @@ internal sealed unsafe class RecordBuffer : IDisposable
     /// <summary>True if it was. Set under the lock of the queue, before another thread can take the record from the queue.</summary>
     public bool IsPublished { get; set; }
 
+    /// <summary>True if the record may be written while another write is under way: a durable transaction whose extents are durable.</summary>
+    public bool MayOverlap => !IsLazy && Header->Kind == RecordKind.Transaction && (Header->Flags & RecordFlags.ExtentsUnsynced) == 0;
+
     /// <summary>The file of the record. Set on submission.</summary>
     public JournalFile? File { get; set; }
 

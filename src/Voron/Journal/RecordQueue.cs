@@ -19,7 +19,12 @@ namespace Voron.Journal;
 ///   free ── TryLead, WaitUntilLeading ──▶ led ── TakeBatch ──▶ batch taken ── TryEndLeading, Fail ──▶ free
 ///                                          └── TakeBatch, if the environment is poisoned ─────────────▲
 /// </code>
-/// Only the leader issues records and makes them durable. A poisoned environment issues none: those in the queue fail.
+/// On a slow device, the leader admits a second one when its batch is sealed (<see cref="AdmitSecond"/>). The second takes and writes the next
+/// records, but makes none durable before the first has ended (<see cref="WaitForTurn"/>). If the first fails, so does the second, however its own
+/// write ends. When the first has ended, the second takes its place, and may have admitted another one.
+/// <para>
+/// Only a leader issues records and makes them durable. A poisoned environment issues none: those in the queue fail.
+/// </para>
 /// </remarks>
 internal sealed class RecordQueue
 {
@@ -40,10 +45,23 @@ internal sealed class RecordQueue
 
     // All commits up to this sequence have been acknowledged.
     private long _acknowledgedSequence;
-    private bool _isLed;
+
+    // The leaders of all records up to this sequence have ended.
+    private long _endedSequence;
+
+    // The number of threads that lead: 0, 1 or 2.
+    private int _leaders;
+
+    // True if the newest of them has sealed its batch and admits another one.
+    private bool _admitsSecond;
+
+    // The file of the newest record issued.
+    private JournalFile? _issuedFile;
+    private int _acknowledgedCount;
+    private readonly RecordBatch?[] _freeBatches = [new RecordBatch(), new RecordBatch()];
     private bool _isClosed;
 #if DEBUG
-    private int _leader;
+    private readonly List<int> _leadingThreads = [];
 #endif
 
     /// <param name="sequence">The last record of the journal when it was opened.</param>
@@ -51,7 +69,7 @@ internal sealed class RecordQueue
     public RecordQueue(PoisonState poison, long sequence, BlockMemory memory)
     {
         _poison = poison;
-        _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = sequence;
+        _submittedSequence = _issuedSequence = _durableSequence = _acknowledgedSequence = _endedSequence = sequence;
         Buffers = new RecordBufferPool(Lock, poison, memory);
     }
 
@@ -72,6 +90,22 @@ internal sealed class RecordQueue
 
     /// <summary>The sequence of the newest record submitted.</summary>
     public long SubmittedSequence => Volatile.Read(ref _submittedSequence);
+
+    /// <summary>True while a second leader may write the records that are queued next. Read without the lock.</summary>
+    public bool AdmitsSecond => Volatile.Read(ref _admitsSecond);
+
+    /// <summary>True if the queued records are being written while another write is under way, or may be.</summary>
+    public bool WritesSecond
+    {
+        get
+        {
+            using (Lock.Enter())
+                return _leaders == 2 || (_leaders == 1 && CanLead);
+        }
+    }
+
+    /// <summary>The number of records in the batch that was acknowledged last. Read without the lock.</summary>
+    public int AcknowledgedCount => Volatile.Read(ref _acknowledgedCount);
 
     /// <summary>The number of records in the queue; exact for the holder of the queue lock.</summary>
     public int Count => _queue.Count;
@@ -111,7 +145,7 @@ internal sealed class RecordQueue
         Volatile.Write(ref _earlySequence, record.Sequence);
     }
 
-    /// <summary>Waits until the record is durable or the calling thread leads. An interrupt does not end the wait.</summary>
+    /// <summary>Waits until the record is durable or the calling thread leads: while the record is queued. An interrupt does not end the wait.</summary>
     /// <returns>False if the record is durable; true if the calling thread leads.</returns>
     /// <exception cref="EnvironmentPoisonedException">The record will not become durable.</exception>
     public bool WaitUntilLeading(long sequence, ref bool isInterrupted)
@@ -124,7 +158,7 @@ internal sealed class RecordQueue
                     return false;
                 if (_poison.IsPoisoned)
                     throw NotDurable(sequence);
-                if (!_isLed)
+                if (CanLead && sequence > _issuedSequence)
                     break;
                 Lock.Wait(ref isInterrupted);
             }
@@ -135,12 +169,12 @@ internal sealed class RecordQueue
         }
     }
 
-    /// <summary>Takes the lead if there are records to write and no thread leads.</summary>
+    /// <summary>Takes the lead if there are records to write, and no thread leads or the one that does admits a second.</summary>
     public bool TryLead()
     {
         using (Lock.Enter())
         {
-            if (_queue.Count == 0 || _isLed)
+            if (_queue.Count == 0 || !CanLead)
                 return false;
 
             // Something other than this journal has poisoned the environment, and only submitting threads notice that.
@@ -156,10 +190,9 @@ internal sealed class RecordQueue
     }
 
     /// <summary>Moves the next adjacent records from the queue to the leader's batch. There may be none.</summary>
-    /// <returns>False if nothing more will be written; the caller then no longer leads.</returns>
-    public bool TakeBatch(List<RecordBuffer> batch, out long bytes)
+    /// <returns>Null if nothing more will be written; the caller then no longer leads.</returns>
+    public RecordBatch? TakeBatch()
     {
-        bytes = 0;
         using (Lock.Enter())
         {
             AssertLeading();
@@ -170,24 +203,61 @@ internal sealed class RecordQueue
                 FailQueuedLocked();
                 EndLeading();
                 Lock.PulseAll();
-                return false;
+                return null;
             }
 
-            batch.Clear();
+            var batch = TakeFreeBatch();
+            batch.IsSecond = _leaders > 1;
+            batch.Before = _issuedSequence;
+            batch.Bytes = 0;
+            var records = batch.Records;
 
             // Checked under the lock: waiters may already have learned that nothing more will be written.
-            while (!_poison.IsPoisoned && _queue.TryPeek(out var next) && batch.Count < MaxBatchRecords
-                && (batch.Count == 0 || (next.File == batch[0].File && bytes + next.Length <= MaxBatchBytes)))
+            while (!_poison.IsPoisoned && _queue.TryPeek(out var next) && records.Count < MaxBatchRecords
+                && (records.Count == 0 || (next.File == records[0].File && batch.Bytes + next.Length <= MaxBatchBytes))
+                && (!batch.IsSecond || MayBeSecond(next)))
             {
                 Debug.Assert(next.Sequence == _issuedSequence + 1, "records are issued in sequence order, each once");
-                batch.Add(_queue.Dequeue());
-                bytes += next.Length;
+                records.Add(_queue.Dequeue());
+                batch.Bytes += next.Length;
                 _issuedSequence = next.Sequence;
+                _issuedFile = next.File;
             }
 
             AssertOrdered();
+            return batch;
+        }
+    }
+
+    /// <summary>Admits a second leader, which writes the next records while the calling one, whose batch is sealed, writes its own.</summary>
+    /// <returns>True if there are such records.</returns>
+    public bool AdmitSecond()
+    {
+        using (Lock.Enter())
+        {
+            AssertLeading();
+            Volatile.Write(ref _admitsSecond, true);
+            if (_queue.Count == 0 || !CanLead)
+                return false;
+            Lock.PulseAll();
             return true;
         }
+    }
+
+    /// <summary>Waits until all records before those of a batch have been acknowledged, or will not become durable.</summary>
+    /// <returns>False if they will not: the leader before the calling one has failed.</returns>
+    public bool WaitForTurn(RecordBatch batch)
+    {
+        var isInterrupted = false;
+        using (Lock.Enter())
+        {
+            AssertLeading();
+            while (_endedSequence < batch.Before && _leaders > 1)
+                Lock.Wait(ref isInterrupted);
+        }
+
+        Uninterrupted.PassOn(isInterrupted);
+        return Volatile.Read(ref _endedSequence) >= batch.Before;
     }
 
     /// <summary>Notes that a record is durable and published. Called by the leader, in sequence order, without the lock.</summary>
@@ -215,7 +285,7 @@ internal sealed class RecordQueue
     /// <param name="batch">The batch, whose buffers return to the pool.</param>
     /// <param name="more">True if there are more records to write.</param>
     /// <param name="late">Commits to complete first, if the method returns false.</param>
-    public bool TryEndLeading(List<RecordBuffer> batch, ref bool more, out CommitCompletion? late)
+    public bool TryEndLeading(RecordBatch batch, ref bool more, out CommitCompletion? late)
     {
         using (Lock.Enter())
         {
@@ -225,6 +295,8 @@ internal sealed class RecordQueue
             late = _unchangedCommits.TakeUpTo(_acknowledgedSequence);
             if (late != null)
                 return false;
+            _endedSequence = _durableSequence;
+            Volatile.Write(ref _acknowledgedCount, batch.Records.Count);
             KeepBatch(batch);
             EndLeading();
             more = _queue.Count > 0 && !PlantedFault.ForgetToWake;
@@ -234,7 +306,7 @@ internal sealed class RecordQueue
     }
 
     /// <summary>Ends the lead of a thread whose write has failed, and fails all queued records. The environment is poisoned.</summary>
-    public void Fail(List<RecordBuffer> batch)
+    public void Fail(RecordBatch batch)
     {
         using (Lock.Enter())
         {
@@ -295,7 +367,7 @@ internal sealed class RecordQueue
         var isInterrupted = false;
         using (Lock.Enter())
         {
-            while (_isLed && !PlantedFault.CloseBelowWrite)
+            while (_leaders > 0 && !PlantedFault.CloseBelowWrite)
                 Lock.Wait(ref isInterrupted);
             Debug.Assert(
                 _queue.Count == 0 || _poison.IsPoisoned || PlantedFault.CloseBelowWrite, "all submitted records are written before the close");
@@ -312,13 +384,13 @@ internal sealed class RecordQueue
     public void ThrowClosed() => throw EndedErrors.Environment(
         _poison.Path, " It was closed while this transaction was open. The transaction was not committed, and is rolled back.");
 
-    /// <summary>Asserts that the calling thread leads.</summary>
+    /// <summary>Asserts that the calling thread leads, as the first or the second.</summary>
     [Conditional("DEBUG")]
     public void AssertLeading()
     {
-        Debug.Assert(_isLed, "a thread leads");
+        Debug.Assert(_leaders > 0, "a thread leads");
 #if DEBUG
-        Debug.Assert(_leader == Environment.CurrentManagedThreadId, "only the leader issues, writes and publishes records");
+        Debug.Assert(_leadingThreads.Contains(Environment.CurrentManagedThreadId), "only a leader issues, writes and publishes records");
 #endif
     }
 
@@ -326,27 +398,46 @@ internal sealed class RecordQueue
     private EnvironmentPoisonedException NotDurable(long sequence) =>
         _poison.Exception(sequence <= _issuedSequence ? CommitOutcome.Unknown : CommitOutcome.NotCommitted);
 
+    private bool CanLead => _leaders == 0 || (_leaders == 1 && _admitsSecond && _queue.TryPeek(out var next) && MayBeSecond(next));
+
+    // A leader that reaches another file closes the one before.
+    private bool MayBeSecond(RecordBuffer record) => record.MayOverlap && record.File == _issuedFile;
+
+    private RecordBatch TakeFreeBatch()
+    {
+        var index = _freeBatches[0] == null ? 1 : 0;
+        var batch = _freeBatches[index]!;
+        _freeBatches[index] = null;
+        return batch;
+    }
+
     private bool BeginLeading()
     {
         AssertLocked();
-        Debug.Assert(!_isLed && !_isClosed, "one thread leads at a time, and none after the close");
+        Debug.Assert(CanLead && !_isClosed, "one thread leads at a time, or a second one that it admits, and none after the close");
 #if DEBUG
-        _leader = Environment.CurrentManagedThreadId;
+        _leadingThreads.Add(Environment.CurrentManagedThreadId);
 #endif
-        return _isLed = true;
+        _leaders++;
+        Volatile.Write(ref _admitsSecond, false);
+        return true;
     }
 
     private void EndLeading()
     {
         AssertLocked();
-        _isLed = false;
+        _leaders--;
+#if DEBUG
+        _leadingThreads.Remove(Environment.CurrentManagedThreadId);
+#endif
     }
 
-    private void KeepBatch(List<RecordBuffer> batch)
+    private void KeepBatch(RecordBatch batch)
     {
-        foreach (var record in batch)
+        foreach (var record in batch.Records)
             Buffers.Keep(record);
-        batch.Clear();
+        batch.Records.Clear();
+        _freeBatches[_freeBatches[0] == null ? 0 : 1] = batch;
     }
 
     private void FailQueuedLocked()

@@ -276,7 +276,10 @@ internal static unsafe class EngineOpener
         engine.JournalFiles = files;
         engine.Journal = new JournalWriter(
             files, engine.Poison, publisher, engine.EnvironmentId, new JournalStart(recovered.End, recovered.Seals),
-            new JournalResources(engine.Memory.Records, options.ThreadIdleTime, options.LazyInterval, engine.Disk.WaitsForDevice))
+            new JournalResources(engine.Memory.Records, options.ThreadIdleTime, options.LazyInterval, engine.Disk.WaitsForDevice)
+            {
+                SlowWrite = engine.Disk.SlowWrite,
+            })
         {
             WritesAtOnce = engine.Disk.IsVolatile,
         };

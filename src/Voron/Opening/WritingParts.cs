@@ -37,7 +37,7 @@ internal sealed class WritingParts
         };
         Writer = new SingleWriter(engine, versionReclaimer) { Submitted = recovered.State };
         Transactions = new WriteTransactionPool(engine, Writer);
-        GroupCommit = new GroupCommit(begin, engine, CountGroupCommitted, OnFailedLate);
+        GroupCommit = new GroupCommit(begin, engine, CountGroupCommitted, OnFailedLate, () => engine.Journal!.OverlapsWrites);
         Flusher = new Flusher(engine, checkpoints, Writer);
         Flusher.Start(recovered.Stamp);
         FlushAfterCrashes(recovered.Openings);
@@ -137,7 +137,7 @@ internal sealed class WritingParts
             Flusher.ReleaseReplayed();
     }
 
-    private void CountGroupCommitted(int operations) => _engine.Counters.GroupCommittedOperations += operations;
+    private void CountGroupCommitted(int operations) => Interlocked.Add(ref _engine.Counters.GroupCommittedOperations, operations);
 
     private void OnFailedLate(Exception failure) =>
         TransactionLog.OperationFailedLate(_engine.Logger, _engine.Disk.Path, failure.Message, failure);

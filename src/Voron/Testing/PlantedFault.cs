@@ -199,6 +199,21 @@ internal static partial class PlantedFault
     /// <summary>Of the commits in one write, the last is acknowledged first.</summary>
     public static readonly bool AcknowledgeOutOfOrder = Name == nameof(AcknowledgeOutOfOrder);
 
+    /// <summary>The second of two journal writes under way is published without waiting for the first.</summary>
+    public static readonly bool PublishSecondWriteFirst = Name == nameof(PublishSecondWriteFirst);
+
+    /// <summary>The second of two journal writes under way is published although the first has failed.</summary>
+    public static readonly bool OutliveFirstWrite = Name == nameof(OutliveFirstWrite);
+
+    /// <summary>A second journal write begins while the first one continues with zeros in its place.</summary>
+    public static readonly bool FollowZeros = Name == nameof(FollowZeros);
+
+    /// <summary>The records of the second of two journal writes under way confirm the durability of those of the first.</summary>
+    public static readonly bool ConfirmWriteUnderWay = Name == nameof(ConfirmWriteUnderWay);
+
+    /// <summary>A recovery takes a missing record for one of a write that was in progress, although a later one says that it was durable.</summary>
+    public static readonly bool TakeLossForHole = Name == nameof(TakeLossForHole);
+
     /// <summary>The data file is grown ahead of need without excluding the writer, which grows and cuts it.</summary>
     public static readonly bool GrowSideBySide = Name == nameof(GrowSideBySide);
 

@@ -13,6 +13,7 @@ internal enum SchedulePlace
     FilePreparing,
     Queued,
     Writing,
+    SecondAdmitted,
     Written,
     Published,
     Publishing,

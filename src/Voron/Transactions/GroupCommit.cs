@@ -15,9 +15,13 @@ namespace Voron.Transactions;
 ///     │ └────an asynchronous caller comes──▶ offered ──▶ a thread of the pool, or the group commit's thread, until the queue is empty
 ///     └──────the queue is empty──────────────────────────────────────────────────────────────────┘
 /// </code>
+/// Where the journal may have two writes under way, the leader passes the lead on when it has submitted its batch. It answers that batch when it is
+/// durable, and then takes the lead only to hand it over. Two batches at most wait without the lead: until one of them is answered, no thread leads.
+/// <para>
 /// A pool thread usually takes the offer: it then runs the continuations of the callers that it has answered, and no thread has to be woken. When
 /// all pool threads are busy or blocked, the group commit's own thread takes an offer that has been open for 10 ms. For a while, the next offers
 /// are made to that thread alone. The lock of the queue also guards the leadership; nothing else is called under it.
+/// </para>
 /// </remarks>
 internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 {
@@ -35,7 +39,8 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private readonly GroupCommitQueue _queue = new();
     private readonly Func<WriteTransactionBody> _begin;
     private readonly Action<GroupCommitOperation> _withdraw;
-    private readonly GroupCommitBatch _batch;
+    private readonly GroupCommitBatch[] _batches;
+    private readonly Func<bool> _overlaps;
     private readonly EngineCore _engine;
     private readonly int _mostQueued;
     private readonly bool _flowsContext;
@@ -43,6 +48,9 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     private readonly TimeSpan _threadIdleTime;
     private Thread? _thread;
     private bool _isLed;
+
+    // The number of batches that wait for the journal without the lead.
+    private int _passedCount;
     private bool _isOffered;
     private bool _isForThread;
     private bool _isWatched;
@@ -54,8 +62,9 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <param name="engine">The environment, whose options limit the batches and the queue.</param>
     /// <param name="committed">Called with the number of operations that a transaction contained.</param>
     /// <param name="failedLate">Called with the exception when asynchronous work started by an operation fails after the operation's end.</param>
+    /// <param name="overlaps">Returns true if the journal may write the records of two batches at the same time.</param>
     public GroupCommit(
-        Func<WriteTransactionBody> begin, EngineCore engine, Action<int> committed, Action<Exception> failedLate)
+        Func<WriteTransactionBody> begin, EngineCore engine, Action<int> committed, Action<Exception> failedLate, Func<bool> overlaps)
     {
         _begin = begin;
         _withdraw = _queue.Remove;
@@ -63,7 +72,10 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         _mostQueued = engine.Options.MaxQueuedOperations;
         _threadIdleTime = engine.Options.ThreadIdleTime;
         _flowsContext = engine.Options.FlowExecutionContext;
-        _batch = new GroupCommitBatch(_queue, engine, committed, failedLate);
+        _batches = [CreateBatch(), CreateBatch()];
+        _overlaps = overlaps;
+
+        GroupCommitBatch CreateBatch() => new(_queue, engine, committed, failedLate, PassOn);
     }
 
     /// <summary>True while there is a group commit thread.</summary>
@@ -75,7 +87,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     /// <summary>Throws when the calling thread is inside an operation of this environment, because it would wait for itself.</summary>
     public void ThrowIfInside(string call)
     {
-        if (_batch.IsRunningHere)
+        if (_batches[0].IsRunningHere || _batches[1].IsRunningHere)
         {
             throw new InvalidOperationException(
                 $"{call} was called inside a group-commit operation (see {nameof(StorageEnvironment.WriteAsync)}), which holds the writer that the call " +
@@ -161,7 +173,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
             {
                 if (!operation.IsFinished)
                     _queue.Append(operation);
-                if (_queue.Head == null || (_isLed && !(_isOffered && operation.IsBlocking)))
+                if (_queue.Head == null || (_isLed && !(_isOffered && operation.IsBlocking)) || _passedCount == _batches.Length)
                     return false;
                 _isLed = true;
                 _isOffered = false;
@@ -179,17 +191,61 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         var context = SynchronizationContext.Current;
         if (context != null)
             SynchronizationContext.SetSynchronizationContext(null);
+        var leads = true;
         try
         {
             while (!own.IsFinished)
-                isInterrupted |= _batch.Run(_begin, own);
+                leads = RunBatch(own, ref isInterrupted);
         }
         finally
         {
-            HandOver();
+            if (leads)
+                HandOver();
             if (context != null)
                 SynchronizationContext.SetSynchronizationContext(context);
         }
+    }
+
+    /// <returns>Whether the caller still leads.</returns>
+    private bool RunBatch(GroupCommitOperation? own, ref bool isInterrupted)
+    {
+        GroupCommitBatch batch;
+        using (_queue.Hold())
+            batch = _batches[0].HasPassedLead ? _batches[1] : _batches[0];
+        isInterrupted |= batch.Run(_begin, own);
+        if (!batch.HasPassedLead)
+            return true;
+        using (_queue.Hold())
+        {
+            batch.HasPassedLead = false;
+            _passedCount--;
+            if (_isLed || _queue.Head == null)
+                return false;
+            _isLed = true;
+        }
+
+        // Not led by this thread: on the pool, the offer waits behind the continuations of the answered callers, whose next operations then share
+        // a batch.
+        HandOver();
+        return false;
+    }
+
+    // The batch has been submitted. On a slow device, another thread runs the next one while this one is being written.
+    private void PassOn(GroupCommitBatch batch)
+    {
+        if (!_overlaps())
+            return;
+        using (_queue.Hold())
+        {
+            batch.HasPassedLead = true;
+            _passedCount++;
+            _isLed = false;
+            if (_queue.Head == null || _passedCount == _batches.Length)
+                return;
+            _isLed = true;
+        }
+
+        HandOver();
     }
 
     private void HandOver()
@@ -229,7 +285,9 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
                 }
             }
 
-            _batch.Run(_begin, own: null);
+            var isInterrupted = false;
+            if (!RunBatch(own: null, ref isInterrupted))
+                return;
         }
     }
 

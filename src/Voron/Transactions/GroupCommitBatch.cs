@@ -33,6 +33,7 @@ internal sealed class GroupCommitBatch
     private readonly TimeSpan _maxDuration;
     private readonly Action<int> _committed;
     private readonly Action<Exception> _failedLate;
+    private readonly Action _submitted;
     private readonly List<(GroupCommitOperation Operation, Exception? Failure)> _run = [];
     private int _most = MaxOperations;
     private int _apart;
@@ -45,8 +46,11 @@ internal sealed class GroupCommitBatch
     private GroupCommitOperation? _own;
     private OperationContext _context;
 
-    public GroupCommitBatch(GroupCommitQueue queue, EngineCore engine, Action<int> committed, Action<Exception> failedLate)
+    /// <param name="submitted">Called when a batch has been submitted, before its thread waits for the journal.</param>
+    public GroupCommitBatch(
+        GroupCommitQueue queue, EngineCore engine, Action<int> committed, Action<Exception> failedLate, Action<GroupCommitBatch> submitted)
     {
+        _submitted = () => submitted(this);
         _failedLate = failedLate;
         _context = new OperationContext(failedLate);
         _queue = queue;
@@ -59,13 +63,16 @@ internal sealed class GroupCommitBatch
     /// <summary>True on the thread that is currently inside an operation.</summary>
     public bool IsRunningHere => Volatile.Read(ref _threadId) == Environment.CurrentManagedThreadId;
 
+    /// <summary>True while the batch waits for the journal and its thread no longer leads. Guarded by the lock of the queue.</summary>
+    public bool HasPassedLead { get; set; }
+
     /// <summary>Runs a batch and answers its callers. Throws nothing.</summary>
     /// <param name="begin">Takes the writer and begins a transaction.</param>
     /// <param name="own">The calling thread's own operation, for which an interruption of the thread is meant; null when it has none.</param>
     /// <returns>Whether the thread was interrupted meanwhile.</returns>
     public bool Run(Func<WriteTransactionBody> begin, GroupCommitOperation? own)
     {
-        Debug.Assert(_run.Count == 0 && _own == null, "One thread at a time, the leader, must run batches.");
+        Debug.Assert(_run.Count == 0 && _own == null, "One thread at a time must run a batch.");
         var isInterrupted = false;
         _own = own;
         WriteTransactionBody body;
@@ -127,7 +134,7 @@ internal sealed class GroupCommitBatch
 
             body.Durability = _durability;
             began = EngineActivities.IsListening ? Stopwatch.GetTimestamp() : 0;
-            body.Commit(notifiesObservers: false, ref progress);
+            body.Commit(notifiesObservers: false, ref progress, _own == null || HasRun(_own) ? _submitted : null);
             _committed(_succeeded);
         }
         catch (Exception e)
@@ -154,6 +161,18 @@ internal sealed class GroupCommitBatch
         if (!isForThread)
             _most = Math.Max(_run.Count / 2, 1);
         PutAllBack();
+    }
+
+    // A caller that leads keeps the lead until its own operation has run.
+    private bool HasRun(GroupCommitOperation own)
+    {
+        foreach (var (operation, _) in _run)
+        {
+            if (operation == own)
+                return true;
+        }
+
+        return false;
     }
 
     private void PutAllBack()

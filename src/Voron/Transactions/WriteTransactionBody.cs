@@ -217,15 +217,18 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
     /// </summary>
     /// <param name="notifiesObservers">True to call the observers of commits when the record is durable.</param>
     /// <param name="progress">Receives the progress of the commit.</param>
+    /// <param name="submitted">Called before the thread waits for the journal. Throws nothing.</param>
     /// <inheritdoc cref="Submit"/>
-    public void Commit(bool notifiesObservers, ref CommitProgress progress)
+    public void Commit(bool notifiesObservers, ref CommitProgress progress, Action? submitted = null)
     {
         var journal = _engine.Journal!;
         var isLazy = IsLazy;
         var sequence = Submit(null, ref progress);
         progress.IsSubmitted = true;
-        if (!isLazy || !journal.TryLeave(sequence))
-            journal.WaitUntilDurable(sequence, notifiesObservers);
+        if (isLazy && journal.TryLeave(sequence))
+            return;
+        submitted?.Invoke();
+        journal.WaitUntilDurable(sequence, notifiesObservers);
     }
 
     /// <summary>Submits the transaction, and returns a task that completes when its record is durable or, if it is lazy, published.</summary>

@@ -222,12 +222,22 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
                 throw;
             }
 
+            if (through)
+                inode.BeginWrite(offset, length);
             begin = disk.Append(entry);
             Show(entry);
             if (!through)
                 return;
         }
-        disk.InProgress?.Invoke(entry);
+        try
+        {
+            disk.InProgress?.Invoke(entry);
+        }
+        finally
+        {
+            lock (disk.Gate)
+                inode.Writing.Remove((offset, offset + length));
+        }
         if (!entry.WriteThrough)
             return;
         lock (disk.Gate)

@@ -48,6 +48,8 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool WaitsForDevice => true;
 
+    public TimeSpan SlowWrite => OperatingSystem.IsLinux() && IsUnbuffered ? TimeSpan.FromMicroseconds(500) : TimeSpan.MaxValue;
+
     public bool IsVisibleToOthers => true;
 
     public bool HasUnnamedFiles => _volume.Kind.NamesLate && !IsReadOnly;
