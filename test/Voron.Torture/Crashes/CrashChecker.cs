@@ -61,6 +61,7 @@ internal sealed class CrashChecker(SuiteRun run, CrashCounts counts, CrashPlan p
             Drops = plan.Drops,
             Records = plan.Records,
             Lazies = plan.Lazies,
+            Pairs = plan.Pairs,
             Loads = plan.Loads,
         };
         var content = workload.Open(found);

@@ -29,6 +29,7 @@ internal sealed partial class CrashCounts
     public int AcknowledgedWithinPipelines;
     public int UnchangedCommits;
     public int LazyCommits;
+    public int Pairs;
     public int Images;
     public int Lost;
     public int Kept;

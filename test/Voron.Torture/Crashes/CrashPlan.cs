@@ -48,6 +48,9 @@ internal sealed record CrashPlan(params IReadOnlyList<CrashLevel> Levels)
     /// <summary>True if some commits are acknowledged before they are durable.</summary>
     public bool Lazies { get; init; }
 
+    /// <summary>True if some pairs of commits are written at the same time.</summary>
+    public bool Pairs { get; init; }
+
     /// <summary>True if trees are loaded in bulk.</summary>
     public bool Loads { get; init; }
 

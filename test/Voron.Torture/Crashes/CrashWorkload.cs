@@ -23,6 +23,7 @@ internal sealed partial class CrashWorkload : IDisposable
     private readonly CrashStages _stages = new();
     private readonly FlushPhase _flush;
     private readonly HeldWrite _held;
+    private readonly HeldWrite _heldSecond = new();
     private readonly List<Pipelined> _pipeline = [];
     private StorageEnvironment? _environment;
     private int _pipeliningThread;
@@ -86,12 +87,14 @@ internal sealed partial class CrashWorkload : IDisposable
     public void Dispose()
     {
         _held.Release();
+        _heldSecond.Release();
         _readers.Dispose();
         _stages.Dispose();
         GiveUpLoad();
         _environment?.Dispose();
         _environment = null;
         _held.Dispose();
+        _heldSecond.Dispose();
     }
 
     private Content Newest => History[^1];
@@ -174,6 +177,8 @@ internal sealed partial class CrashWorkload : IDisposable
             StepOfRecording();
         else if (Lazies && _random.Next(2) == 1)
             StepOfLazies();
+        else if (Pairs && _random.Next(2) == 1)
+            CommitPair();
         else if (Loads && _random.Next(2) == 1)
             StepOfLoading();
         else
@@ -417,6 +422,7 @@ internal sealed partial class CrashWorkload : IDisposable
         if (_pipeliningThread != 0)
             AcknowledgePipelined(entry, isOutsideOfLocks);
         _held.Pass(entry);
+        _heldSecond.Pass(entry);
         if (!_flushing || !isOutsideOfLocks)
             return;
         _flushing = false;

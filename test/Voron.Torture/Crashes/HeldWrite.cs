@@ -21,10 +21,14 @@ internal sealed class HeldWrite : IDisposable
         Volatile.Write(ref _armed, 1);
     }
 
-    public void WaitUntilEntered()
+    /// <param name="isGivenUp">Returns true if the write will not come.</param>
+    public void WaitUntilEntered(Func<bool>? isGivenUp = null)
     {
-        if (!_entered.Wait(TimeSpan.FromSeconds(30)))
-            throw new CrashViolationException("A commit was not written although nothing prevented it.");
+        for (var left = 3_000; !_entered.Wait(TimeSpan.FromMilliseconds(10)) && isGivenUp?.Invoke() != true; left--)
+        {
+            if (left == 0)
+                throw new CrashViolationException("A commit was not written although nothing prevented it.");
+        }
     }
 
     public void Release()

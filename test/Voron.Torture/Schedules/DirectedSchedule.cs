@@ -100,6 +100,12 @@ internal sealed record DirectedSchedule(string Name, ScheduleScript Script, IRea
                 "the process is killed when a compaction has cut the file",
                 ScheduleScript.Compacting([[new(ScriptedKind.Compact)], [kill]]),
                 [new(Reader, SchedulePlace.FileCut, Reader), new(Reader, SchedulePlace.WriterReleased, Writer)]),
+
+            // The record of the second write is durable, but no recovery finds it behind the missing first one.
+            new DirectedSchedule(
+                "the first of two journal writes fails when the second has succeeded",
+                new ScheduleScript([[one], [commit], [new(ScriptedKind.FailWrites)]], [commit]) { OverlapsWrites = true },
+                [new(Reader, SchedulePlace.SecondAdmitted, Writer), new(Writer, SchedulePlace.Written, Flusher)]),
         ];
     }
 }

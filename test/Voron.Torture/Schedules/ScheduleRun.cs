@@ -8,7 +8,8 @@ internal static class ScheduleRun
 {
     /// <summary>Places that few schedules reach.</summary>
     private static readonly SchedulePlace[] Rare =
-        [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored, SchedulePlace.CompactionCopied];
+        [SchedulePlace.FileCut, SchedulePlace.MapMoved, SchedulePlace.FilePreparing, SchedulePlace.JoinStored, SchedulePlace.CompactionCopied,
+            SchedulePlace.SecondAdmitted];
 
     /// <param name="run">Receives reports and counts.</param>
     /// <param name="script">The operations of the threads.</param>

@@ -123,6 +123,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
     /// <summary>True if the keys are written behind that value, so that a compaction has something to move.</summary>
     public bool IsBehindBallast { get; init; }
 
+    /// <summary>True if the journal may begin a second write while one is under way.</summary>
+    public bool OverlapsWrites { get; init; }
+
     /// <summary>True if writes fail from some point on.</summary>
     public bool FailsWrites => Has(ScriptedKind.FailWrites);
 
@@ -173,6 +176,9 @@ internal sealed record ScheduleScript(IReadOnlyList<IReadOnlyList<Scripted>> Thr
             Reservation = choices.Next(3) == 2 ? 1 << 20 : 1 << 30,
             Ballast = cutsFile ? BallastBytes : compacts ? SmallBallastBytes : 0,
             IsBehindBallast = compacts,
+
+            // Chosen without another draw.
+            OverlapsWrites = run.Index % 3 == 1,
         };
         run.Step(
             $"{keys} keys, search memory {search}, flush threshold {script.Options.FlushThresholdBytes}, {script.Options.TornPageProtection}, "

@@ -39,7 +39,10 @@ internal sealed partial class ScheduleWorld
         _script = script;
         _scheduler = new Scheduler(strategy) { Memory = _memory };
         _model = new ScheduleModel(script.KeyCount) { HasForeignTransactions = script.Ballast > 0 || script.Has(ScriptedKind.Compact) };
-        _place = new ModelPlace(inMemory: true, script.Reservation);
+        _place = new ModelPlace(inMemory: true, script.Reservation)
+        {
+            SlowWrite = script.OverlapsWrites ? TimeSpan.Zero : TimeSpan.MaxValue,
+        };
         _blocks = script.Ballast > 0 ? new BlockWatch() : null;
         _failing = script.FailsWrites && _blocks is null ? new FailingJournal() : null;
     }

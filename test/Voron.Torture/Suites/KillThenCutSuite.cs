@@ -33,5 +33,5 @@ internal sealed class KillThenCutSuite : Suite
         "a kill after a power cut: the first crash is a kill, those after it are either",
     ];
 
-    public override void Run(SuiteRun run) => CrashRun.Make(run, Plan with { Records = run.Index % 4 == 3 });
+    public override void Run(SuiteRun run) => CrashRun.Make(run, Plan with { Records = run.Index % 4 == 3, Pairs = run.Index % 4 == 1 });
 }

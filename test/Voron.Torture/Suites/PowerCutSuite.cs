@@ -22,6 +22,8 @@ internal sealed class PowerCutSuite : Suite
 
     private static readonly CrashPlan Lazy = Ordinary with { Lazies = true };
 
+    private static readonly CrashPlan Paired = Ordinary with { Pairs = true };
+
     // Short workloads, but with every cut in every possible combination, as far as the budget goes.
     private static readonly CrashPlan Exhaustive = new(new CrashLevel(2, 4, CrashLevel.All, CrashLevel.All, GoOnOneIn: 0))
     {
@@ -41,7 +43,7 @@ internal sealed class PowerCutSuite : Suite
 
     public override string Name => "power-cut";
 
-    public override string Summary => "the power cut at every write, sync, rename of a simulated disk, and again during and after recovery; in one of eight runs each, beside dropped trees, beside feeds, and with lazy commits";
+    public override string Summary => "the power cut at every write, sync, rename of a simulated disk, and again during and after recovery; in one of eight runs each, beside dropped trees, beside feeds, with lazy commits, and with commits written two at a time";
 
     public override string Unit => "images";
 
@@ -71,6 +73,7 @@ internal sealed class PowerCutSuite : Suite
         _ when index % 8 == 5 => Dropping,
         _ when index % 8 == 3 => Recording,
         _ when index % 8 == 2 => Lazy,
+        _ when index % 8 == 4 => Paired,
         _ => Ordinary,
     };
 }
