@@ -128,7 +128,7 @@ public sealed record EnvironmentStatistics
     /// <summary>Write calls to the journal.</summary>
     public required long JournalWrites { get; init; }
 
-    /// <summary>Time spent inside the device's write calls for the journal.</summary>
+    /// <summary>Time spent inside the device's write calls for the journal: the sum, where two of them are under way at once.</summary>
     public required TimeSpan JournalWriteTime { get; init; }
 
     /// <summary>Flushes to the data file.</summary>

@@ -45,8 +45,8 @@ internal interface IDisk : IDisposable
     bool WaitsForDevice => false;
 
     /// <summary>
-    /// The duration from which on an unbuffered write is so slow that a second one to the same file pays before it has returned. Never where the
-    /// system makes the writes to a file one after the other.
+    /// The duration at or above which an unbuffered write is slow enough for a second concurrent one to the same file. The maximum where the system
+    /// performs the writes to a file one after the other.
     /// </summary>
     TimeSpan SlowWrite => TimeSpan.MaxValue;
 

@@ -7,13 +7,13 @@ namespace Voron.Journal;
 /// and compression pay.
 /// </summary>
 /// <remarks>
-/// A device is slow if the fastest of the last eight writes was: one that is only busy for a moment is not.
+/// A device is slow if the fastest of each eight small writes was: one that is only busy for a moment is not.
 /// <para>
 /// A write costs a fixed time plus a time for each byte. The difference between the moving averages of small and of large writes gives the
 /// time for each byte. Updated by one writing thread at a time; read by any thread.
 /// </para>
 /// </remarks>
-/// <param name="slowWrite">The duration from which on a write is slow; zero if every write is.</param>
+/// <param name="slowWrite">The duration of the fastest slow write; <see cref="TimeSpan.MaxValue"/> to measure nothing.</param>
 internal sealed class DeviceSpeed(TimeSpan slowWrite)
 {
     private const int WritesOfClass = 8;
@@ -37,14 +37,14 @@ internal sealed class DeviceSpeed(TimeSpan slowWrite)
     private bool _isSlowerThanCodec;
     private long _fastestTicks = long.MaxValue;
     private int _writes;
-    private long _slowTicks = slowWrite == TimeSpan.Zero ? 1 : 0;
+    private long _slowTicks;
 
     public bool IsSlowerThanCodec => Volatile.Read(ref _isSlowerThanCodec);
 
     /// <summary>The duration of a write, in ticks of <see cref="Stopwatch"/>, if the device is slow; 0 if it is not.</summary>
     public long SlowTicks => Volatile.Read(ref _slowTicks);
 
-    /// <summary>Makes a device of which nothing is measured slow or not, for tests.</summary>
+    /// <summary>Declares a device slow or fast before it is measured, for tests.</summary>
     public void Declare(bool isSlow) => Volatile.Write(ref _slowTicks, isSlow ? 1 : 0);
 
     public void Add(long bytes, long ticks)

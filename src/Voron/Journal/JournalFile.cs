@@ -30,7 +30,7 @@ internal sealed class JournalFile
     public string Name { get; set; }
 
     /// <summary>
-    /// The handle of the file, opened if necessary. Used by the thread that writes the journal while the file is current, and by the holder
+    /// The handle of the file, opened if necessary. Used by the threads that lead the journal while the file is current, and by the holder
     /// of the file set's lock before and after that.
     /// </summary>
     public DiskFile Handle => _handle ??= _disk.Open(Name, DiskOpen.Existing, DiskAccess.WriteThrough);

@@ -16,9 +16,9 @@ namespace Voron.Journal;
 /// Where a record of the batch names extents that were not synced, the data file is synced during the write (<see cref="ExtentSync"/>), and
 /// nothing is published before both have ended.
 /// <para>
-/// On a slow device (<see cref="DeviceSpeed.SlowTicks"/>), a leader admits a second one once its batch is sealed, so that the next records do not wait
-/// for its write. The second waits for the first to end before it publishes. Only durable transactions of one file overlap: neither batch has a record
-/// of a flush, a lazy one or one with unsynced extents, and no zeros follow the first.
+/// On a slow device (<see cref="DeviceSpeed.SlowTicks"/>), a leader admits a second one once its batch is sealed, so that the next records do not
+/// wait for its write. The second waits for the first to end before it publishes. Only durable transactions of one file overlap: neither batch has a
+/// record of a flush, a lazy one or one with unsynced extents, and no zeros follow the first.
 /// </para>
 /// <para>
 /// A thread that waits for its record leads while no other thread does, until its own record is durable. The journal thread leads for records
@@ -34,6 +34,9 @@ internal sealed unsafe class JournalLeader
 {
     // The part of a write for which a leader waits for more records, on a slow device.
     private const int GatheringPart = 8;
+
+    // Callers return within a time that depends on processors, however slow the device is.
+    private static readonly long MaxGatheringTicks = Stopwatch.Frequency / 2_000;
 
     private readonly RecordQueue _queue;
     private readonly RecordBatchWriter _writer;
@@ -127,7 +130,7 @@ internal sealed unsafe class JournalLeader
         _queue.AssertLeading();
         var slowTicks = _writer.SlowTicks;
         if (slowTicks != 0)
-            Gather(slowTicks / GatheringPart);
+            Gather(Math.Min(slowTicks / GatheringPart, MaxGatheringTicks));
         if (_queue.TakeBatch() is not { } batch)
             return false;
         try
@@ -212,8 +215,8 @@ internal sealed unsafe class JournalLeader
         var needsSync = HasUnsyncedExtents(batch);
         if (needsSync)
             _extents.Offer(_overlapsSyncs);
-        else if (_writer.SlowTicks != 0 && batch.AdmitsSecond)
-            AdmitSecond();
+        else if (_writer.SlowTicks != 0 && batch.AdmitsSecond && !_writer.MeasuresSpeed)
+            AdmitSecond(batch);
         Exception? failure;
         try
         {
@@ -229,10 +232,11 @@ internal sealed unsafe class JournalLeader
     }
 
     // A caller may wait for the queued records, but a thread that finds another leader does no harm.
-    private void AdmitSecond()
+    private void AdmitSecond(RecordBatch batch)
     {
+        batch.Overlaps = true;
         if (_queue.AdmitSecond())
-            _secondThread.TryWake();
+            (_secondThread.IsCurrent ? _thread : _secondThread).TryWake();
         SchedulePoint.Reach(SchedulePlace.SecondAdmitted);
     }
 
@@ -286,9 +290,15 @@ internal sealed unsafe class JournalLeader
         _poison.Set(cause);
         if (batch.IsSecond)
             _queue.WaitForTurn(batch);
-        foreach (var record in batch.Records)
-            record.Acknowledge(_poison.Exception(CommitOutcome.Unknown));
-        _queue.Fail(batch);
+        try
+        {
+            foreach (var record in batch.Records)
+                record.Acknowledge(_poison.Exception(CommitOutcome.Unknown));
+        }
+        finally
+        {
+            _queue.Fail(batch);
+        }
     }
 }
 

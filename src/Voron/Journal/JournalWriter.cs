@@ -67,7 +67,7 @@ internal sealed unsafe class JournalWriter : IDisposable
     }
 
     /// <inheritdoc cref="RecordQueue.WritesSecond"/>
-    public bool WritesSecond => _queue.WritesSecond;
+    public bool WritesSecond() => _queue.WritesSecond();
 
     /// <inheritdoc cref="RecordBatchWriter.WriteTicks"/>
     public long WriteTicks => _batches.WriteTicks;

@@ -22,6 +22,7 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
     public const int AheadBytes = 64 << 10;
 
     private const int MaxZeroBlocks = AheadBytes / JournalFormat.Block;
+    private const int BatchesBetweenMeasurements = 64;
 
     private readonly RandomId _environmentId;
     private readonly DeviceSpeed _speed;
@@ -29,6 +30,7 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
     // The file of the most recently written records.
     private JournalFile? _written;
     private long _sealedSequence;
+    private long _sealedBatches;
     private byte* _zeros;
 
     public RecordBatchWriter(RandomId environmentId, in JournalPosition end, TimeSpan slowWrite)
@@ -74,6 +76,7 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
     /// <param name="durableSequence">The newest durable record, which the records confirm.</param>
     public void Seal(RecordBatch batch, long durableSequence)
     {
+        _sealedBatches++;
         var records = batch.Records;
         for (var i = 0; i < records.Count; i++)
         {
@@ -99,7 +102,7 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
     public void Write(RecordBatch batch)
     {
         var records = batch.Records;
-        var blocks = stackalloc IoBlock[RecordQueue.MaxBatchRecords + MaxZeroBlocks];
+        var blocks = stackalloc IoBlock[RecordBatch.MaxRecords + MaxZeroBlocks];
         var count = 0;
         foreach (var record in records)
             blocks[count++] = new IoBlock(record.Buffer, (nuint)record.Length);
@@ -111,6 +114,12 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
         batch.Ticks = Stopwatch.GetTimestamp() - start;
     }
 
+    /// <summary>
+    /// True if the batch sealed last must not admit a second leader. This applies to two in a row, so that the second of these writes is alone
+    /// under way, and the speed of the device becomes known again and again.
+    /// </summary>
+    public bool MeasuresSpeed => _sealedBatches % BatchesBetweenMeasurements >= BatchesBetweenMeasurements - 2;
+
     /// <summary>Counts a write that has returned, after those before it.</summary>
     public void Note(RecordBatch batch)
     {
@@ -118,8 +127,8 @@ internal sealed unsafe class RecordBatchWriter : IDisposable
         file.WrittenBytes = Math.Max(file.WrittenBytes, batch.Records[0].Offset + bytes + batch.Zeros);
         WriteTicks += batch.Ticks;
 
-        // Zeros and metadata take time that no byte of a record does.
-        if (batch.Zeros == 0)
+        // Zeros and metadata take time that no byte of a record does, and a device may make two writes one after the other.
+        if (batch.Zeros == 0 && !batch.Overlaps)
             _speed.Add(bytes, batch.Ticks);
         BytesWritten += bytes;
         Writes++;

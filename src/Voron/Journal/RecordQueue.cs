@@ -13,8 +13,8 @@ namespace Voron.Journal;
 ///   submitted ── TakeBatch ──▶ issued ── SetDurable ──▶ durable ── TryEndLeading ──▶ acknowledged
 ///   acknowledged &lt;= durable &lt;= issued &lt;= submitted
 /// </code>
-/// A record is queued while it is submitted and not issued. It is in the leader's batch from then until it is acknowledged. One thread leads
-/// at a time:
+/// A record is queued while it is submitted and not issued. It is in the leader's batch from then until it is acknowledged. On most devices, one
+/// thread leads at a time:
 /// <code>
 ///   free ── TryLead, WaitUntilLeading ──▶ led ── TakeBatch ──▶ batch taken ── TryEndLeading, Fail ──▶ free
 ///                                          └── TakeBatch, if the environment is poisoned ─────────────▲
@@ -28,11 +28,6 @@ namespace Voron.Journal;
 /// </remarks>
 internal sealed class RecordQueue
 {
-    /// <summary>The maximum number of records in a batch.</summary>
-    public const int MaxBatchRecords = 64;
-
-    private const long MaxBatchBytes = 1 << 20;
-
     private readonly PoisonState _poison;
     private readonly Queue<RecordBuffer> _queue = new(RecordBufferPool.MaxBuffers);
     private UnchangedCommits _unchangedCommits;
@@ -58,7 +53,7 @@ internal sealed class RecordQueue
     // The file of the newest record issued.
     private JournalFile? _issuedFile;
     private int _acknowledgedCount;
-    private readonly RecordBatch?[] _freeBatches = [new RecordBatch(), new RecordBatch()];
+    private readonly RecordBatchPair _batches = new();
     private bool _isClosed;
 #if DEBUG
     private readonly List<int> _leadingThreads = [];
@@ -94,17 +89,14 @@ internal sealed class RecordQueue
     /// <summary>True while a second leader may write the records that are queued next. Read without the lock.</summary>
     public bool AdmitsSecond => Volatile.Read(ref _admitsSecond);
 
-    /// <summary>True if the queued records are being written while another write is under way, or may be.</summary>
-    public bool WritesSecond
+    /// <summary>Returns true if the queued records are being written while another write is under way, or may be.</summary>
+    public bool WritesSecond()
     {
-        get
-        {
-            using (Lock.Enter())
-                return _leaders == 2 || (_leaders == 1 && CanLead);
-        }
+        using (Lock.Enter())
+            return _leaders == 2 || (_leaders == 1 && CanLead);
     }
 
-    /// <summary>The number of records in the batch that was acknowledged last. Read without the lock.</summary>
+    /// <summary>The number of records in the batch that was acknowledged last, if their callers waited for it. Read without the lock.</summary>
     public int AcknowledgedCount => Volatile.Read(ref _acknowledgedCount);
 
     /// <summary>The number of records in the queue; exact for the holder of the queue lock.</summary>
@@ -118,7 +110,7 @@ internal sealed class RecordQueue
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public void ThrowIfRefusing()
     {
-        AssertLocked();
+        Lock.AssertHeld();
         _poison.ThrowIfPoisoned();
         if (_isClosed)
             ThrowClosed();
@@ -127,7 +119,7 @@ internal sealed class RecordQueue
     /// <summary>Adds a placed record, and assigns its sequence. The caller holds the queue lock.</summary>
     public void Add(RecordBuffer record)
     {
-        AssertLocked();
+        Lock.AssertHeld();
         Debug.Assert(!_isClosed, "nothing is submitted after the close");
         Debug.Assert(_queue.Count < RecordBufferPool.MaxBuffers, "the queue has room for every record, and never grows");
         record.Sequence = _submittedSequence + 1;
@@ -139,13 +131,13 @@ internal sealed class RecordQueue
     /// <summary>Notes that a record was published when it was submitted. The caller holds the queue lock.</summary>
     public void NotePublished(RecordBuffer record)
     {
-        AssertLocked();
+        Lock.AssertHeld();
         Debug.Assert(record.IsLazy && record.Sequence == _submittedSequence, "only a lazy record is published early, and by its submitter");
         record.IsPublished = true;
         Volatile.Write(ref _earlySequence, record.Sequence);
     }
 
-    /// <summary>Waits until the record is durable or the calling thread leads: while the record is queued. An interrupt does not end the wait.</summary>
+    /// <summary>Waits until the record is durable, or the calling thread leads to write it. An interrupt does not end the wait.</summary>
     /// <returns>False if the record is durable; true if the calling thread leads.</returns>
     /// <exception cref="EnvironmentPoisonedException">The record will not become durable.</exception>
     public bool WaitUntilLeading(long sequence, ref bool isInterrupted)
@@ -156,7 +148,9 @@ internal sealed class RecordQueue
             {
                 if (_durableSequence >= sequence)
                     return false;
-                if (_poison.IsPoisoned)
+
+                // A record that is being written has its own outcome, whatever has poisoned the environment.
+                if (_poison.IsPoisoned && (sequence > _issuedSequence || _leaders == 0))
                     throw NotDurable(sequence);
                 if (CanLead && sequence > _issuedSequence)
                     break;
@@ -200,26 +194,18 @@ internal sealed class RecordQueue
             // A caller that asked after the environment was poisoned has learned that queued records will never be written.
             if (_poison.IsPoisoned)
             {
-                FailQueuedLocked();
-                EndLeading();
-                Lock.PulseAll();
+                EndLeadingAndFail();
                 return null;
             }
 
-            var batch = TakeFreeBatch();
-            batch.IsSecond = _leaders > 1;
-            batch.Before = _issuedSequence;
-            batch.Bytes = 0;
-            var records = batch.Records;
+            var batch = _batches.Take();
+            batch.Begin(_issuedSequence, isSecond: _leaders > 1);
 
             // Checked under the lock: waiters may already have learned that nothing more will be written.
-            while (!_poison.IsPoisoned && _queue.TryPeek(out var next) && records.Count < MaxBatchRecords
-                && (records.Count == 0 || (next.File == records[0].File && batch.Bytes + next.Length <= MaxBatchBytes))
-                && (!batch.IsSecond || MayBeSecond(next)))
+            while (!_poison.IsPoisoned && _queue.TryPeek(out var next) && batch.Fits(next) && (!batch.IsSecond || MayBeSecond(next)))
             {
                 Debug.Assert(next.Sequence == _issuedSequence + 1, "records are issued in sequence order, each once");
-                records.Add(_queue.Dequeue());
-                batch.Bytes += next.Length;
+                batch.Add(_queue.Dequeue());
                 _issuedSequence = next.Sequence;
                 _issuedFile = next.File;
             }
@@ -296,7 +282,7 @@ internal sealed class RecordQueue
             if (late != null)
                 return false;
             _endedSequence = _durableSequence;
-            Volatile.Write(ref _acknowledgedCount, batch.Records.Count);
+            Volatile.Write(ref _acknowledgedCount, batch.MayOverlap ? batch.Records.Count : 0);
             KeepBatch(batch);
             EndLeading();
             more = _queue.Count > 0 && !PlantedFault.ForgetToWake;
@@ -313,9 +299,7 @@ internal sealed class RecordQueue
             AssertLeading();
             Debug.Assert(_poison.IsPoisoned, "a failed write poisons the environment before its leader is replaced");
             KeepBatch(batch);
-            FailQueuedLocked();
-            EndLeading();
-            Lock.PulseAll();
+            EndLeadingAndFail();
         }
     }
 
@@ -403,17 +387,9 @@ internal sealed class RecordQueue
     // A leader that reaches another file closes the one before.
     private bool MayBeSecond(RecordBuffer record) => record.MayOverlap && record.File == _issuedFile;
 
-    private RecordBatch TakeFreeBatch()
-    {
-        var index = _freeBatches[0] == null ? 1 : 0;
-        var batch = _freeBatches[index]!;
-        _freeBatches[index] = null;
-        return batch;
-    }
-
     private bool BeginLeading()
     {
-        AssertLocked();
+        Lock.AssertHeld();
         Debug.Assert(CanLead && !_isClosed, "one thread leads at a time, or a second one that it admits, and none after the close");
 #if DEBUG
         _leadingThreads.Add(Environment.CurrentManagedThreadId);
@@ -425,11 +401,19 @@ internal sealed class RecordQueue
 
     private void EndLeading()
     {
-        AssertLocked();
+        Lock.AssertHeld();
         _leaders--;
 #if DEBUG
         _leadingThreads.Remove(Environment.CurrentManagedThreadId);
 #endif
+    }
+
+    // Each failed record gets an exception of its own. The lead ends even without memory for them: closing and another leader wait for that.
+    private void EndLeadingAndFail()
+    {
+        EndLeading();
+        Lock.PulseAll();
+        FailQueuedLocked();
     }
 
     private void KeepBatch(RecordBatch batch)
@@ -437,12 +421,12 @@ internal sealed class RecordQueue
         foreach (var record in batch.Records)
             Buffers.Keep(record);
         batch.Records.Clear();
-        _freeBatches[_freeBatches[0] == null ? 0 : 1] = batch;
+        _batches.Return(batch);
     }
 
     private void FailQueuedLocked()
     {
-        AssertLocked();
+        Lock.AssertHeld();
         UnchangedCommits.Complete(_unchangedCommits.TakeUpTo(_durableSequence), long.MaxValue);
         for (var empty = _unchangedCommits.TakeUpTo(long.MaxValue); empty != null;)
         {
@@ -457,9 +441,6 @@ internal sealed class RecordQueue
             Buffers.Keep(record);
         }
     }
-
-    [Conditional("DEBUG")]
-    private void AssertLocked() => Lock.AssertHeld();
 
     [Conditional("DEBUG")]
     private void AssertOrdered() => Debug.Assert(

@@ -34,6 +34,9 @@ internal sealed class BackgroundThread(string name, TimeSpan idleTime, ThreadSta
     /// <summary>True while a thread exists.</summary>
     public bool IsRunning => _thread != null;
 
+    /// <summary>True on the thread itself.</summary>
+    public bool IsCurrent => _thread == Thread.CurrentThread;
+
     /// <summary>Makes the thread look for work, starting it if necessary. Does not wait.</summary>
     /// <returns>False when there is no thread and the system has no memory for one. The next call tries again.</returns>
     public bool TryWake()

@@ -51,6 +51,9 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
 
     // The number of batches that wait for the journal without the lead.
     private int _passedCount;
+
+    // The batch that runs next, unless it waits for the journal.
+    private int _next;
     private bool _isOffered;
     private bool _isForThread;
     private bool _isWatched;
@@ -211,7 +214,13 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
     {
         GroupCommitBatch batch;
         using (_queue.Hold())
-            batch = _batches[0].HasPassedLead ? _batches[1] : _batches[0];
+        {
+            // A batch that has failed runs again itself, because it knows how.
+            if (_batches[_next].HasPassedLead)
+                _next ^= 1;
+            batch = _batches[_next];
+        }
+
         isInterrupted |= batch.Run(_begin, own);
         if (!batch.HasPassedLead)
             return true;
@@ -291,7 +300,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         }
     }
 
-    // Called by the leader, whose leadership ends with the call.
+    // Called by the leader, whose leadership ends with the call. Throws nothing.
     private void Offer()
     {
         bool isOffered, isForThread = false, wakes = false;
@@ -323,8 +332,20 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         // A schedule gives every work item its turn.
         if (wakes && SchedulePoint.Current == null)
             WakeThread();
-        if (!isForThread)
+        if (isForThread)
+            return;
+        try
+        {
             SchedulePoint.Queue(this);
+        }
+        catch (ThreadInterruptedException)
+        {
+            Uninterrupted.PassOn(true);
+        }
+        catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
+        {
+            // The pool has no memory or no thread. The offer is open nevertheless, and the group commit's own thread takes it.
+        }
     }
 
     [Conditional("DEBUG")]

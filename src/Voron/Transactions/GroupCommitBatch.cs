@@ -4,7 +4,9 @@ using Voron.Testing;
 
 namespace Voron.Transactions;
 
-/// <summary>Runs operations from the head of the queue in one transaction. Used by the leader of the <see cref="GroupCommit"/> only.</summary>
+/// <summary>
+/// Runs operations from the head of the queue in one transaction. Used by the thread that led the <see cref="GroupCommit"/> when the batch began.
+/// </summary>
 /// <remarks>
 /// Each operation can be undone alone if it throws: see <see cref="GroupOperationSavepoint"/>. The puts of several operations may wait and be applied
 /// together. If that fails, the batch cannot tell which of them failed: it is undone, and its operations run again, each with a savepoint from the
@@ -44,6 +46,9 @@ internal sealed class GroupCommitBatch
     private int _threadId;
     private int _interrupted;
     private GroupCommitOperation? _own;
+
+    // A caller that leads keeps the lead until its own operation has run.
+    private bool _hasRunOwn;
     private OperationContext _context;
 
     /// <param name="submitted">Called when a batch has been submitted, before its thread waits for the journal.</param>
@@ -74,6 +79,7 @@ internal sealed class GroupCommitBatch
     {
         Debug.Assert(_run.Count == 0 && _own == null, "One thread at a time must run a batch.");
         var isInterrupted = false;
+        _hasRunOwn = false;
         _own = own;
         WriteTransactionBody body;
         try
@@ -134,7 +140,7 @@ internal sealed class GroupCommitBatch
 
             body.Durability = _durability;
             began = EngineActivities.IsListening ? Stopwatch.GetTimestamp() : 0;
-            body.Commit(notifiesObservers: false, ref progress, _own == null || HasRun(_own) ? _submitted : null);
+            body.Commit(notifiesObservers: false, ref progress, _own == null || _hasRunOwn ? _submitted : null);
             _committed(_succeeded);
         }
         catch (Exception e)
@@ -161,18 +167,6 @@ internal sealed class GroupCommitBatch
         if (!isForThread)
             _most = Math.Max(_run.Count / 2, 1);
         PutAllBack();
-    }
-
-    // A caller that leads keeps the lead until its own operation has run.
-    private bool HasRun(GroupCommitOperation own)
-    {
-        foreach (var (operation, _) in _run)
-        {
-            if (operation == own)
-                return true;
-        }
-
-        return false;
     }
 
     private void PutAllBack()
@@ -289,7 +283,7 @@ internal sealed class GroupCommitBatch
             body.Context.ThrowIfBroken();
             if (savepoint != 0)
                 body.ReleaseSavepoint(savepoint);
-            _run.Add((operation, null));
+            AddToRun(operation, null);
             _succeeded++;
             return true;
         }
@@ -326,7 +320,7 @@ internal sealed class GroupCommitBatch
         if (body.Context.IsBroken)
         {
             _failedTogether = true;
-            _run.Add((operation, failure));
+            AddToRun(operation, failure);
             return false;
         }
 
@@ -376,7 +370,13 @@ internal sealed class GroupCommitBatch
         if (isNeighboursFault && !PlantedFault.FailWithNeighbours)
             _queue.PutBack(operation);
         else
-            _run.Add((operation, failure));
+            AddToRun(operation, failure);
+    }
+
+    private void AddToRun(GroupCommitOperation operation, Exception? failure)
+    {
+        _run.Add((operation, failure));
+        _hasRunOwn |= operation == _own;
     }
 
     // Also true if the operation has wrapped the failure in its own exception.

@@ -66,9 +66,6 @@ internal sealed partial class SimulatedDisk : IDisk
     /// <summary>False unless a test is about calls on several threads: their order would not follow from the seed of a run.</summary>
     public bool WaitsForDevice { get; init; }
 
-    /// <summary>Zero to let the journal begin a second write while one is under way, however fast the writes are.</summary>
-    public TimeSpan SlowWrite { get; set; } = TimeSpan.MaxValue;
-
     /// <summary>False unless a test is about the status file, whose timer would make calls that do not follow from the seed of a run.</summary>
     public bool IsVisibleToOthers { get; init; }
 

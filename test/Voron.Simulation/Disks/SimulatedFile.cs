@@ -222,12 +222,11 @@ internal sealed unsafe class SimulatedFile(SimulatedDisk disk, SimulatedInode in
                 throw;
             }
 
-            if (through)
-                inode.BeginWrite(offset, length);
             begin = disk.Append(entry);
             Show(entry);
             if (!through)
                 return;
+            inode.BeginWrite(offset, length);
         }
         try
         {

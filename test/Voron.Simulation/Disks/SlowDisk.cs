@@ -35,8 +35,6 @@ internal sealed class SlowDisk(SimulatedDisk disk) : IDisk
 
     public bool WaitsForDevice => true;
 
-    public TimeSpan SlowWrite => disk.SlowWrite;
-
     /// <summary>The calls that are held now.</summary>
     public IReadOnlyList<HeldCall> Held
     {

@@ -13,21 +13,18 @@ public sealed class TwoWritesTests : IDisposable
 {
     private static readonly RandomId Id = new(0, 1);
 
-    private readonly SimulatedDisk _disk = new() { SlowWrite = TimeSpan.Zero };
+    private readonly SimulatedDisk _disk = new();
     private readonly PoisonState _poison = new("test");
     private readonly JournalFileSet _files;
     private readonly JournalWriter _journal;
     private readonly Listener _listener = new();
-    private readonly HeldWrites _writes;
+    private HeldWrites _writes;
 
     public TwoWritesTests()
     {
         _files = new JournalFileSet(_disk, Id, 4096, 65536, 65536, NullLogger.Instance);
-        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(1), OverlapsSyncs: false)
-        {
-            SlowWrite = _disk.SlowWrite,
-        };
-        _journal = new JournalWriter(_files, _poison, _listener, Id, new JournalStart(default, []), resources);
+        var resources = new JournalResources(BlockMemory.Unlimited, TimeSpan.FromSeconds(30), TimeSpan.FromSeconds(1), OverlapsSyncs: false);
+        _journal = new JournalWriter(_files, _poison, _listener, Id, new JournalStart(default, []), resources) { OverlapsWrites = true };
 
         // The first record is followed by zeros to the end of the file.
         Submit();
@@ -109,7 +106,8 @@ public sealed class TwoWritesTests : IDisposable
     [Fact]
     public async Task A_failure_of_the_second_write_leaves_the_first_to_its_outcome()
     {
-        var one = Wait(Submit());
+        var first = Submit();
+        var one = Wait(first);
         _writes.Await(1);
         var two = Wait(Submit());
         _writes.Await(2);
@@ -117,9 +115,13 @@ public sealed class TwoWritesTests : IDisposable
         _writes.Fail(1);
         TestWait.GiveTimeFor(() => two.IsCompleted);
         two.IsCompleted.Should().BeFalse("outcomes are reported in order");
+        var other = Wait(first);
+        TestWait.GiveTimeFor(() => other.IsCompleted);
+        other.IsCompleted.Should().BeFalse("a thread that does not lead waits for the same outcome");
         _writes.Release(0);
 
         await one;
+        await other;
         (await Outcome(two)).Should().Be(CommitOutcome.Unknown);
         _listener.Published.Should().Equal(1, 2);
     }
@@ -187,15 +189,16 @@ public sealed class TwoWritesTests : IDisposable
     [Fact]
     public async Task A_group_commit_runs_a_batch_while_the_one_before_is_written()
     {
-        var disk = new SimulatedDisk { SlowWrite = TimeSpan.Zero };
+        var disk = new SimulatedDisk();
         using var environment = StorageEnvironment.Open(disk, new StorageOptions { BackgroundFlush = false });
         environment.Write(writing => { writing.CreateTree("t"); });
+        environment.Internals.Engine.Journal!.OverlapsWrites = true;
         var writes = new HeldWrites(disk);
         var all = new List<Task>();
         for (byte key = 0; key < 3; key++)
         {
             var name = key;
-            all.Add(environment.WriteAsync(writing => writing.OpenTree("t").Put([name], [name])).AsTask());
+            all.Add(environment.WriteAsync(writing => writing.OpenTree("t").Put([name], [name]), TestContext.Current.CancellationToken).AsTask());
             if (key < 2)
                 writes.Await(key + 1);
         }
@@ -209,6 +212,34 @@ public sealed class TwoWritesTests : IDisposable
         await Task.WhenAll(all);
         JournalTestKit.Count(environment).Should().Be(3);
         disk.InProgress = null;
+    }
+
+    [Fact]
+    public async Task Two_of_64_writes_admit_no_second_so_that_the_device_is_measured()
+    {
+        _writes.Release();
+        for (var batch = 1; batch < 61; batch++)
+        {
+            Submit();
+            _journal.Drain();
+        }
+
+        _writes = new HeldWrites(_disk);
+        var all = new List<Task> { Wait(Submit()) };
+        for (var write = 0; write < 2; write++)
+        {
+            _writes.Await(write + 1);
+            all.Add(Wait(Submit()));
+            TestWait.GiveTimeFor(() => _writes.Count > write + 1);
+            _writes.Count.Should().Be(write + 1, "writes 62 and 63 are alone");
+            _writes.Release(write);
+        }
+
+        _writes.Await(3);
+        all.Add(Wait(Submit()));
+        _writes.Await(4);
+        _writes.Release();
+        await Task.WhenAll(all);
     }
 
     [Theory]

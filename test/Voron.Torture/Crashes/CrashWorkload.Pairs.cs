@@ -8,6 +8,8 @@ internal sealed partial class CrashWorkload
     // How long a faulty engine has to acknowledge the second commit, whose write has ended, before the first.
     private static readonly TimeSpan TimeOfMistake = TimeSpan.FromMilliseconds(3);
 
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
+
     /// <summary>Lets pairs of commits be written at the same time.</summary>
     public bool Pairs { get; init; }
 
@@ -29,7 +31,7 @@ internal sealed partial class CrashWorkload
             _held.WaitUntilEntered();
             _heldSecond.Arm();
             CommitBehind(mayBeLazy: false);
-            if (journal.WritesSecond)
+            if (journal.WritesSecond())
             {
                 _heldSecond.WaitUntilEntered(() => engine.Poison.IsPoisoned);
                 _counts.Pairs++;
@@ -60,14 +62,12 @@ internal sealed partial class CrashWorkload
         var (ending, kept) = secondEndsFirst ? (_heldSecond, 1) : (_held, 0);
         var entries = _disk.TraceCount;
         ending.Release();
-        for (var spin = new SpinWait(); _disk.TraceCount == entries;)
-            spin.SpinOnce(sleep1Threshold: -1);
+        var hasEnded = SpinWait.SpinUntil(() => _disk.TraceCount != entries, LongestWait);
         var task = _pipeline[kept].Task;
-        if (secondEndsFirst)
-            SpinWait.SpinUntil(() => task.IsCompleted, TimeOfMistake);
-        else
-            SpinWait.SpinUntil(() => task.IsCompleted);
-        if (!task.IsCompleted)
+        var isAnswered = SpinWait.SpinUntil(() => task.IsCompleted, secondEndsFirst ? TimeOfMistake : LongestWait);
+        if (!hasEnded || !(isAnswered || secondEndsFirst))
+            throw new CrashViolationException("A write, or a commit whose write has ended, did not end although nothing prevented it.");
+        if (!task.IsCompletedSuccessfully)
             return;
         _acknowledged = _pipeline[kept].Pinned;
         Mark();

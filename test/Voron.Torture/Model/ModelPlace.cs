@@ -24,12 +24,9 @@ internal sealed class ModelPlace : IDisposable
             _directory = Directory.CreateTempSubdirectory("voron-model-").FullName;
     }
 
-    /// <summary>Zero to let the journal begin a second write while one is under way. In memory only.</summary>
-    public TimeSpan SlowWrite { get; init; } = TimeSpan.MaxValue;
-
     /// <param name="watch">In memory only: returns the file that the engine gets instead of the original, by name.</param>
     public StorageEnvironment Open(StorageOptions options, Func<string, DiskFile, DiskFile>? watch = null) =>
-        _inMemory ? StorageEnvironment.Open(new LentDisk(_disk!, options.ReadOnly, watch) { SlowWrite = SlowWrite }, options) : StorageEnvironment.Open(_directory, options);
+        _inMemory ? StorageEnvironment.Open(new LentDisk(_disk!, options.ReadOnly, watch), options) : StorageEnvironment.Open(_directory, options);
 
     /// <summary>Copies every file in its current state, while the environment is open and idle.</summary>
     public ModelPlace Copy()
@@ -79,8 +76,6 @@ internal sealed class ModelPlace : IDisposable
         public bool MapsSeeUnbufferedWrites => disk.MapsSeeUnbufferedWrites;
 
         public bool WaitsForDevice => disk.WaitsForDevice;
-
-        public TimeSpan SlowWrite { get; init; }
 
         public IReadOnlyList<DiskEntry> List() => disk.List();
 

@@ -39,10 +39,7 @@ internal sealed partial class ScheduleWorld
         _script = script;
         _scheduler = new Scheduler(strategy) { Memory = _memory };
         _model = new ScheduleModel(script.KeyCount) { HasForeignTransactions = script.Ballast > 0 || script.Has(ScriptedKind.Compact) };
-        _place = new ModelPlace(inMemory: true, script.Reservation)
-        {
-            SlowWrite = script.OverlapsWrites ? TimeSpan.Zero : TimeSpan.MaxValue,
-        };
+        _place = new ModelPlace(inMemory: true, script.Reservation);
         _blocks = script.Ballast > 0 ? new BlockWatch() : null;
         _failing = script.FailsWrites && _blocks is null ? new FailingJournal() : null;
     }
@@ -100,6 +97,7 @@ internal sealed partial class ScheduleWorld
     private void Open()
     {
         _environment = _place.Open(_script.Options, _blocks is not null ? _blocks.Watch : _failing is null ? null : _failing.Watch);
+        _environment.Internals.Engine.Journal!.OverlapsWrites = _script.OverlapsWrites;
         if (_script.Ballast > 0)
             SinkBallast();
         foreach (var scripted in _script.Setup)

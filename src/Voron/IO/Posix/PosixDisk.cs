@@ -48,7 +48,7 @@ internal sealed unsafe class PosixDisk : IDisk
 
     public bool WaitsForDevice => true;
 
-    public TimeSpan SlowWrite => OperatingSystem.IsLinux() && IsUnbuffered ? TimeSpan.FromMicroseconds(500) : TimeSpan.MaxValue;
+    public TimeSpan SlowWrite => OperatingSystem.IsLinux() && IsUnbuffered ? TimeSpan.FromMicroseconds(750) : TimeSpan.MaxValue;
 
     public bool IsVisibleToOthers => true;
 
