@@ -5,8 +5,8 @@ using Voron.Transactions;
 namespace Voron.Flushing;
 
 /// <summary>
-/// Returns memory that is no longer needed: chunks of scratch, buffers of large journal records, and objects attached to states that no transaction
-/// reads any more.
+/// Returns memory that is no longer needed: chunks of scratch, buffers of large journal records and values, and objects attached to states that no
+/// transaction reads any more.
 /// </summary>
 /// <remarks>
 /// Runs on the scheduler's thread. The floor follows use: the peak of the last two periods stays, with a chunk to spare. The writer is held for a
@@ -42,7 +42,8 @@ internal sealed class MemoryTrimmer
     }
 
     /// <summary>True while a trim may return something, now or after a while without use.</summary>
-    public bool IsWorthWaiting => HasExcess || _engine.Ring.HasOlderAttached || _journal.HasLargeBuffers;
+    public bool IsWorthWaiting => HasExcess || _engine.Ring.HasOlderAttached || _journal.HasLargeBuffers
+        || _writer.WritePages.LargeValueBuffer is { HasSpare: true };
 
     private bool HasExcess => _engine.Frames.ChunkTotalBytes > Spare + _engine.Frames.UsedBytes;
 
@@ -88,6 +89,7 @@ internal sealed class MemoryTrimmer
 
             // Reclaims versions held back by a reader that has ended since, without any write since then.
             _writer.VersionReclaimer.Reclaim();
+            _writer.WritePages.LargeValueBuffer?.Trim();
             var frames = _engine.Frames;
             var peak = frames.TakePeak();
             var floor = Math.Max(peak, _peakBefore);

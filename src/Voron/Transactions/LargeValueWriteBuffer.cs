@@ -24,11 +24,15 @@ internal sealed unsafe class LargeValueWriteBuffer
 
     private const int MaxPieces = 4;
 
+    /// <summary>The number of separate ranges that are written one after the other; other threads write the next ones at the same time.</summary>
+    private const int MaxParts = 3;
+
     private readonly DiskFile _file;
     private readonly List<Piece> _free = [];
     private readonly Queue<Piece> _underWay = new(MaxPieces);
     private Piece? _filling;
     private int _pieces;
+    private bool _isUsed;
     private ExceptionDispatchInfo? _failure;
 
     public LargeValueWriteBuffer(DiskFile file) => _file = file;
@@ -36,12 +40,28 @@ internal sealed unsafe class LargeValueWriteBuffer
     /// <summary>True when bytes have been added that may not have been written yet.</summary>
     public bool HasBytes => _filling != null || _underWay.Count > 0;
 
+    /// <summary>True while there are pieces beyond the first. Any thread may read it.</summary>
+    public bool HasSpare => Volatile.Read(ref _pieces) > 1;
+
+    /// <summary>Releases all pieces but one unless they were used since the last call. Only for the writer's holder, between transactions.</summary>
+    public void Trim()
+    {
+        Debug.Assert(!HasBytes, "No write of a value may be under way between transactions.");
+        if (!_isUsed && _free.Count > 1)
+        {
+            _free.RemoveRange(1, _free.Count - 1);
+            Volatile.Write(ref _pieces, 1);
+        }
+
+        _isUsed = false;
+    }
+
     /// <summary>Adds bytes, at most a piece, to be written at an aligned offset. Zeros follow them up to the next aligned offset.</summary>
     /// <returns>The copy of the bytes, which remains until the next call.</returns>
     public byte* Add(long offset, ReadOnlySpan<byte> bytes)
     {
         var length = (int)DiskRules.RoundUp(bytes.Length, DiskRules.Alignment);
-        if (_filling != null && _filling.Length + length > PieceBytes)
+        if (_filling != null && (_filling.Length + length > PieceBytes || _filling.IsScattered(offset)))
         {
             _filling.Offer(toPool: true);
             _underWay.Enqueue(_filling);
@@ -96,12 +116,14 @@ internal sealed unsafe class LargeValueWriteBuffer
 
     private Piece Rent()
     {
+        _isUsed = true;
         if (_free.Count == 0 && _pieces == MaxPieces)
             TakeBack();
         if (_free.Count == 0)
         {
+            var added = new Piece(_file);
             _pieces++;
-            return new Piece(_file);
+            return added;
         }
 
         var piece = _free[^1];
@@ -134,6 +156,9 @@ internal sealed unsafe class LargeValueWriteBuffer
         }
 
         public int Length { get; private set; }
+
+        /// <summary>True if bytes at that offset would be one range more than a piece should have.</summary>
+        public bool IsScattered(long offset) => _parts.Count >= MaxParts && _parts[^1].Offset + _parts[^1].Length != offset;
 
         public byte* Add(long offset, int length)
         {

@@ -1,3 +1,4 @@
+using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
 
 namespace Voron.Tests.Flushing;
@@ -68,6 +69,30 @@ public sealed class ReleasedMemoryTests
         environment.Flush();
         environment.Internals.TrimMemory();
         environment.GetStatistics().ScratchReservedBytes.Should().Be(held);
+    }
+
+    [Fact]
+    public void Buffers_of_scattered_values_go_back_after_a_while()
+    {
+        using var environment = StorageEnvironment.Open(
+            new SimulatedDisk(), new StorageOptions { BackgroundFlush = false, LargeValueBytes = 16 << 10, JournaledValueBytes = 0 });
+        var buffer = environment.Internals.LargeValueBuffer!;
+        using (var writing = environment.BeginWrite())
+        {
+            var tree = writing.CreateTree(FaultTestKit.TreeName);
+            for (var i = 0; i < 100; i++)
+                tree.Put(FaultTestKit.Key(i), FaultTestKit.Value(i, 20_000));
+            writing.Commit();
+        }
+
+        buffer.HasSpare.Should().BeTrue();
+        environment.Internals.TrimMemory();
+        buffer.HasSpare.Should().BeTrue("they were needed in the period that ends");
+        environment.Internals.TrimMemory();
+        buffer.HasSpare.Should().BeFalse();
+        FaultTestKit.Put(environment, 1, FaultTestKit.Value(2, 2_000_000));
+        FaultTestKit.Get(environment, 1).Should().Equal(FaultTestKit.Value(2, 2_000_000));
+        buffer.HasSpare.Should().BeTrue();
     }
 
     [Fact]

@@ -20,6 +20,9 @@ internal readonly struct EnvironmentInternals(OpenedEngine opened, TreeDropper? 
     /// <summary>The uploads; null if the environment is read-only.</summary>
     public StagingArea? Staging => opened.Writing?.Staging;
 
+    /// <summary>The memory through which large values are written.</summary>
+    public LargeValueWriteBuffer? LargeValueBuffer => opened.Writing?.Writer.WritePages.LargeValueBuffer;
+
     /// <summary>The findings of recovery when the environment was opened.</summary>
     public RecoveryResult Recovered => opened.Recovered;
 
