@@ -12,6 +12,7 @@ internal sealed record GoalResult(string Workload, string Goal, string Measured,
 internal sealed class Goals
 {
     private const double DeviceRatePercent = 80;
+    private const double WrittenBlocksPercent = 85;
     private const double MemorySpeedPercent = 90;
 
     /// <summary>Counts as none, because the flusher and the threads of the runtime take a little now and then.</summary>
@@ -119,6 +120,12 @@ internal sealed class Goals
             AtLeast(write, "of the device's sequential rate", Of(write, ComparisonTables.SequentialShare) * 100, DeviceRatePercent, "%");
             var durable = Of(write, run => run.ShareOfRawDevice) * 100;
             AtLeast(write, "of its durable writes as large as a commit, beside computing,", durable, DeviceRatePercent, "%");
+        }
+        foreach (var overwrite in (ReadOnlySpan<WorkloadDefinition>)[Overwrite16K, Overwrite1M])
+        {
+            var durable = Of(overwrite, run => run.ShareOfRawDevice) * 100;
+            AtLeast(overwrite, "of its durable writes as large as a commit, beside computing,", durable, WrittenBlocksPercent, "%");
+            AtLeast(overwrite, "to LMDB", Ratio(overwrite, Lmdb), 1.3);
         }
         foreach (var read in (ReadOnlySpan<WorkloadDefinition>)[Read16K, Read1M, Read64M])
             AtLeast(read, "of a bare pass over memory", Of(read, ComparisonTables.MemoryShare) * 100, MemorySpeedPercent, "%");

@@ -78,9 +78,11 @@ internal static class WorkloadCatalog
     public static readonly WorkloadDefinition Read1K = ReadValues(Write1K, 100);
     public static readonly WorkloadDefinition Write16K = WriteValues("16k", 16 * KiB, 10, "16 KiB");
     public static readonly WorkloadDefinition Read16K = ReadValues(Write16K, 10);
+    public static readonly WorkloadDefinition Overwrite16K = OverwriteValues(Write16K);
     public static readonly WorkloadDefinition Write20K = WriteValues("20k", 20 * KiB, 1, "20 KiB");
     public static readonly WorkloadDefinition Write1M = WriteValues("1m", MiB, 1, "1 MiB");
     public static readonly WorkloadDefinition Read1M = ReadValues(Write1M, 1);
+    public static readonly WorkloadDefinition Overwrite1M = OverwriteValues(Write1M);
     public static readonly WorkloadDefinition Write64M = WriteValues("64m", 64 * MiB, 1, "64 MiB");
     public static readonly WorkloadDefinition Read64M = ReadValues(Write64M, 1);
     public static readonly WorkloadDefinition FirstSequentialInsert = FirstSecondOf(SequentialInsert) with { Store = "first-sequential" };
@@ -93,8 +95,8 @@ internal static class WorkloadCatalog
     [
         SequentialInsert, SequentialRead, RandomInsert, RandomUpdate, SinglePut, SinglePutOnStore, Callers16, Callers64, Callers512,
         RandomRead, RandomReadTwo, RandomReadMany, ScanForward, ScanBackward, UpdateWhileReading, DeleteHalf, InsertAgain,
-        Write1K, Read1K, Write16K, Read16K, Write20K, Write1M, Read1M, Write64M, Read64M, CrashedInsert, OpenCrashed, BulkLoad, OpenClean,
-        BulkLoadSorted,
+        Write1K, Read1K, Write16K, Read16K, Overwrite16K, Write20K, Write1M, Read1M, Overwrite1M, Write64M, Read64M,
+        CrashedInsert, OpenCrashed, BulkLoad, OpenClean, BulkLoadSorted,
         FirstSequentialInsert, FirstRandomInsert, FirstRandomUpdate, FirstSinglePut, FirstSinglePutOnStore,
     ];
 
@@ -124,6 +126,14 @@ internal static class WorkloadCatalog
         $"write-{suffix}", WorkloadKind.Insert, KeyOrder.Random, $"values-{suffix}", perTransaction, $"write values of {size}")
     {
         ValueBytes = valueBytes,
+    };
+
+    // Most of the values take the space of others.
+    private static WorkloadDefinition OverwriteValues(WorkloadDefinition write) => write with
+    {
+        Name = write.Name.Replace("write", "overwrite"),
+        Title = write.Title.Replace("write", "overwrite"),
+        Kind = WorkloadKind.Update,
     };
 
     private static WorkloadDefinition ReadValues(WorkloadDefinition write, int perTransaction) => write with

@@ -27,7 +27,7 @@ public sealed record EnvironmentStatistics
     /// <summary>Pages below the high-water mark, including free ones.</summary>
     public required long PageCount { get; init; }
 
-    /// <summary>Bytes of the data file.</summary>
+    /// <summary>Bytes of the data file, without the blocks that are allocated or written ahead of need after its end.</summary>
     public required long DataFileBytes { get; init; }
 
     /// <summary>

@@ -106,6 +106,9 @@ public sealed partial class StorageOptions
         set => _maxGroupCommitBytes = Changed(NullIfDerived(_maxGroupCommitBytes, MaxGroupCommitBytes, value), nameof(MaxGroupCommitBytes));
     }
 
+    /// <summary>The page size of a new environment in bytes.</summary>
+    internal int PageSizeOrDefault => PageSize ?? DefaultPageSize;
+
     /// <summary>
     /// The number of bytes of page versions at which a flush begins. Versions beyond <see cref="ScratchMemoryBytes"/> are written twice: to the
     /// temporary file and to the data file.

@@ -94,6 +94,7 @@ public sealed partial class StorageOptions
         MaxGroupCommitDuration = options.MaxGroupCommitDuration;
         LongestPunch = options.LongestPunch;
         ReclaimInterval = options.ReclaimInterval;
+        QuietTime = options.QuietTime;
         ThreadIdleTime = options.ThreadIdleTime;
         JournalsFullPages = options.JournalsFullPages;
         DirectPageBytes = options.DirectPageBytes;
@@ -352,6 +353,9 @@ public sealed partial class StorageOptions
     /// <summary>The interval at which the flusher's thread checks whether free space can be returned to the file system.</summary>
     internal TimeSpan ReclaimInterval { get; set => field = Changed(value); } = TimeSpan.FromSeconds(30);
 
+    /// <summary>The time without a commit after which blocks are written ahead of need. Settable for tests.</summary>
+    internal TimeSpan QuietTime { get; set => field = Changed(value); } = TimeSpan.FromSeconds(1);
+
     /// <summary>The idle time after which a thread of the environment ends. The next work starts another one.</summary>
     internal TimeSpan ThreadIdleTime { get; set => field = Changed(value); } = TimeSpan.FromSeconds(30);
 
@@ -386,9 +390,6 @@ public sealed partial class StorageOptions
     /// Called after each background verification, on a thread-pool thread. It may do whatever any observer may do: see <see cref="CommitObserver"/>.
     /// </summary>
     public Action<VerificationReport>? ScrubObserver { get; set => field = Changed(value); }
-
-    /// <summary>The page size of a new environment in bytes.</summary>
-    internal int PageSizeOrDefault => PageSize ?? DefaultPageSize;
 
     /// <summary>The clock of the background verification; null for the system clock.</summary>
     internal ScrubClock? ScrubClock { get; set => field = Changed(value); }

@@ -7,7 +7,7 @@ namespace Voron.Flushing;
 
 /// <summary>Frees space for the holder of the writer, whose open transaction has run out of it.</summary>
 /// <param name="punch">Returns blocks of free pages to the file system.</param>
-internal sealed class RoomMaker(EngineCore engine, JournalWriter journal, Flusher flusher, Func<long, long> punch)
+internal sealed class RoomMaker(ReadingEngine engine, JournalWriter journal, Flusher flusher, Func<long, long> punch)
 {
     // Used by the holder of the writer, concurrently with the flusher's thread.
     private readonly RetryPause _roomRetry = new(TimeSpan.FromMilliseconds(100), TimeSpan.FromSeconds(5));
@@ -16,15 +16,17 @@ internal sealed class RoomMaker(EngineCore engine, JournalWriter journal, Flushe
     /// <inheritdoc cref="IFlushServices.TryFlush"/>
     public bool TryFlush()
     {
+        // The zeros have only been written to save time.
+        var hasCut = !PlantedFault.FailWithoutFlush && engine.DataFile.CutWritten() > 0;
         if (PlantedFault.FailWithoutFlush || !MayTryAgain)
-            return false;
+            return hasCut;
         try
         {
             // A flush skips transactions that are submitted but not yet published.
             journal.Drain();
             var hasFlushed = flusher.FlushForWriter();
             _roomRetry.Clear();
-            return hasFlushed;
+            return hasFlushed || hasCut;
         }
         catch (EnvironmentPoisonedException)
         {
@@ -37,7 +39,7 @@ internal sealed class RoomMaker(EngineCore engine, JournalWriter journal, Flushe
             _availableAtFailure = engine.Disk.AvailableBytes;
             if (_roomRetry.Failed())
                 FlushLog.NoRoom(engine.Logger, engine.Disk.Path, e.Message);
-            return false;
+            return hasCut;
         }
     }
 

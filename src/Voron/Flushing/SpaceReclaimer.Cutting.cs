@@ -96,6 +96,7 @@ internal sealed partial class SpaceReclaimer
         try
         {
             bool isMoreLeft;
+            _bytesToCut += _engine.DataFile.GiveUpWritten();
             _bytesGivenUp = LeastBytesGivenUp;
             do
             {

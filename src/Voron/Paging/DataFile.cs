@@ -36,6 +36,9 @@ internal sealed unsafe partial class DataFile : IDisposable
     private FileMap _map;
     private long _preallocated;
 
+    // The end of the bytes whose pages have addresses, or are about to get them: set earlier than the capacity, under the lock of growing.
+    private long _taken;
+
     // The number of pages that the file keeps when it is closed, if it contains more; -1 to keep all.
     private long _pagesAtLast = -1;
 
@@ -258,7 +261,11 @@ internal sealed unsafe partial class DataFile : IDisposable
                 Allocate(old, length);
                 _preallocated = length;
             }
+
+            _taken = Math.Max(_taken, length);
         }
+
+        SchedulePoint.Reach(SchedulePlace.Grown);
 
         // Done before anything that cannot be undone.
         CommitBits(pages);
@@ -323,7 +330,8 @@ internal sealed unsafe partial class DataFile : IDisposable
 
             // Applies even if the file keeps its tail, because the tail no longer has an address.
             CapacityPages = SettledPages = pages;
-            _preallocated = pages << _pageShift;
+            _preallocated = _taken = pages << _pageShift;
+            _writtenAhead = _allocatedAhead = 0;
         }
     }
 

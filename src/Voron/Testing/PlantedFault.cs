@@ -217,6 +217,9 @@ internal static partial class PlantedFault
     /// <summary>The data file is grown ahead of need without excluding the writer, which grows and cuts it.</summary>
     public static readonly bool GrowSideBySide = Name == nameof(GrowSideBySide);
 
+    /// <summary>Zeros are written ahead of need to pages that have addresses already.</summary>
+    public static readonly bool ZeroPagesInUse = Name == nameof(ZeroPagesInUse);
+
     /// <summary>The rollback of one group-commit operation also undoes the operations before it.</summary>
     public static readonly bool RollBackNeighbours = Name == nameof(RollBackNeighbours);
 

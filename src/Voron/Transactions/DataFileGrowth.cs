@@ -31,8 +31,11 @@ internal sealed unsafe class DataFileGrowth(ReadingEngine engine)
     private void Grow(long pageCount)
     {
         var capacity = _dataFile.CapacityPages;
-        var step = GrowthPolicy.NextStep(capacity, _engine.PageSize, _engine.Options.MaxGrowthBytes);
-        var wanted = Math.Min(Math.Max(pageCount, capacity + step), _dataFile.PageLimit);
+
+        // Pages get their addresses no earlier than needed while blocks are written ahead: zeros can be written only to pages without an address.
+        var written = capacity + _dataFile.WrittenAheadBytes / _engine.PageSize;
+        var end = written >= pageCount ? written : capacity + GrowthPolicy.NextStep(capacity, _engine.PageSize, _engine.Options.MaxGrowthBytes);
+        var wanted = Math.Min(Math.Max(pageCount, end), _dataFile.PageLimit);
         bool moved;
         try
         {

@@ -54,6 +54,9 @@ internal sealed class WriterLock
     /// <summary>True while a caller is in the queue.</summary>
     public bool HasQueue => Volatile.Read(ref _waiting) > 0;
 
+    /// <summary>True while a caller holds the writer or waits for it. A hint for work that such callers should not wait for.</summary>
+    public bool IsBusy => Volatile.Read(ref _isHeld) != 0 || HasQueue;
+
     public void Enter(CancellationToken cancellationToken) => TryEnter(Timeout.InfiniteTimeSpan, cancellationToken);
 
     /// <returns>False when the timeout expired first.</returns>

@@ -107,6 +107,133 @@ public sealed unsafe class DataFileTests : IDisposable
         file.CapacityPages.Should().Be(128);
     }
 
+    /// <summary>The writer gives a page its content as soon as the page has an address: zeros written there would replace it.</summary>
+    [Fact]
+    public void Zeros_are_written_after_the_pages_that_have_addresses()
+    {
+        const int Ones = 8 * PageSize;
+        var disk = new SimulatedDisk();
+        var content = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
+        content.Write(0, Enumerable.Repeat((byte)1, Ones).ToArray());
+        content.Sync();
+        using var file = OpenUnbuffered(disk, content);
+        file.WriteAhead(12, static () => true);
+        file.WrittenAheadBytes.Should().Be(4 * PageSize);
+        CountOnes(content).Should().Be(Ones);
+
+        // The pages that get addresses now have been written; the content of the last one must survive more zeros.
+        file.EnsureCapacity(10);
+        file.WrittenAheadBytes.Should().Be(2 * PageSize);
+        content.Write(9 * PageSize, Enumerable.Repeat((byte)1, PageSize).ToArray());
+        file.WriteAhead(16, static () => true);
+        file.WrittenAheadBytes.Should().Be(6 * PageSize);
+        CountOnes(content).Should().Be(Ones + PageSize);
+
+        // Beyond them, the file has blocks that were never written, which do not count.
+        file.EnsureCapacity(32);
+        file.WrittenAheadBytes.Should().Be(0);
+        file.WriteAhead(33, static () => true);
+        file.WrittenAheadBytes.Should().Be(PageSize);
+        content.Length.Should().Be(33 * PageSize);
+        CountOnes(content).Should().Be(Ones + PageSize);
+
+        file.Truncate(16);
+        file.WrittenAheadBytes.Should().Be(0);
+        while (file.TryCut())
+        {
+        }
+
+        content.Length.Should().Be(16 * PageSize);
+    }
+
+    /// <summary>Between the two, the writer maps the pages that it has taken; it may write to them a moment later.</summary>
+    [Fact]
+    public void Zeros_are_written_after_the_pages_that_are_about_to_get_addresses()
+    {
+        var disk = new SimulatedDisk { ExtendableMaps = false };
+        var content = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
+        content.Allocate(0, 8 * PageSize);
+        using var file = OpenUnbuffered(disk, content);
+        disk.FailNext(call => call.Kind == DiskCallKind.Map, DiskError.Failed);
+        file.Invoking(grown => grown.EnsureCapacity(16)).Should().Throw<StorageAccessException>();
+        file.CapacityPages.Should().Be(8);
+        content.Write(8 * PageSize, Enumerable.Repeat((byte)1, 8 * PageSize).ToArray());
+        file.WriteAhead(17, static () => true);
+        CountOnes(content).Should().Be(8 * PageSize);
+        file.WrittenAheadBytes.Should().BePositive();
+        file.GiveUpWritten().Should().Be(PageSize);
+        while (file.TryCut())
+        {
+        }
+
+        content.Length.Should().Be(16 * PageSize);
+    }
+
+    /// <summary>A commit that makes the file grow must not wait for all zeros.</summary>
+    [Fact]
+    public void The_file_can_grow_between_two_pieces_of_zeros()
+    {
+        const int PagesAtOnce = DataFile.ZeroedAtOnce / PageSize;
+        var disk = new SimulatedDisk();
+        var content = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
+        content.Allocate(0, 8 * PageSize);
+        using var file = OpenUnbuffered(disk, content);
+        var pieces = 0;
+        file.WriteAhead(8 + (3 * PagesAtOnce), () =>
+        {
+            if (pieces++ == 1)
+            {
+                var growing = new Thread(() => file.EnsureCapacity(8 + (2 * PagesAtOnce)));
+                growing.Start();
+                growing.Join(TestWait.Limit).Should().BeTrue();
+                content.Write((7 + (2 * PagesAtOnce)) * PageSize, Enumerable.Repeat((byte)1, PageSize).ToArray());
+            }
+
+            return true;
+        });
+        pieces.Should().Be(2);
+        CountOnes(content).Should().Be(PageSize, "the page had an address before the second piece was written");
+        file.WrittenAheadBytes.Should().Be(DataFile.ZeroedAtOnce);
+    }
+
+    /// <summary>The writer may have taken all bytes that were written, but not all blocks that were allocated.</summary>
+    [Fact]
+    public void Blocks_allocated_for_zeros_are_given_up_too()
+    {
+        const int PagesAtOnce = DataFile.ZeroedAtOnce / PageSize;
+        var disk = new SimulatedDisk { ExtendableMaps = false };
+        var content = disk.Open("data", DiskOpen.New, DiskAccess.Buffered);
+        content.Allocate(0, 8 * PageSize);
+        using var file = OpenUnbuffered(disk, content);
+        file.WriteAhead(8 + (64 * PagesAtOnce), () => file.WrittenAheadBytes == 0);
+        file.WrittenAheadBytes.Should().Be(DataFile.ZeroedAtOnce);
+        content.Length.Should().BeLessThan(16 * DataFile.ZeroedAtOnce, "a transaction that grows the file waits for an allocation");
+        file.EnsureCapacity(8 + PagesAtOnce);
+        var unused = content.Length - (8 + PagesAtOnce) * PageSize;
+        unused.Should().BePositive();
+        file.CutWritten().Should().Be(unused);
+        content.Length.Should().Be((8 + PagesAtOnce) * PageSize);
+        file.CutWritten().Should().Be(0);
+
+        // Nothing is left of those that the writer takes, even if it cannot map them.
+        file.WriteAhead(12 + PagesAtOnce, static () => true);
+        disk.FailNext(call => call.Kind == DiskCallKind.Map, DiskError.Failed);
+        file.Invoking(grown => grown.EnsureCapacity(12 + PagesAtOnce)).Should().Throw<StorageAccessException>();
+        file.GiveUpWritten().Should().Be(0);
+        file.WrittenAheadBytes.Should().Be(0);
+    }
+
+    private static DataFile OpenUnbuffered(SimulatedDisk disk, DiskFile content) => new(
+        content, new RandomId(0, 17), PageSize, new PlannedAddresses(1 << 20), new PoisonState("test"),
+        disk.Open("data", DiskOpen.Existing, DiskAccess.Unbuffered));
+
+    private static int CountOnes(DiskFile file)
+    {
+        var bytes = new byte[file.Length];
+        file.Read(0, bytes);
+        return bytes.Count(value => value == 1);
+    }
+
     private DataFile Open(int pages)
     {
         var file = _disk.Open("data", DiskOpen.New, DiskAccess.Buffered);

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Voron.Flushing;
 using Voron.Primitives;
 using Voron.Simulation.Disks;
 using Voron.Simulation.Harness;
@@ -14,6 +15,8 @@ namespace Voron.Torture.Crashes;
 [SuppressMessage("Reliability", "CA2012", Justification = "Each is looked at until it has completed, and its result is taken once.")]
 internal sealed partial class CrashWorkload : IDisposable
 {
+    private const int ZeroedBytes = 64 << 10;
+
     private readonly SimulatedDisk _disk;
     private readonly SuiteRun _run;
     private readonly Tape _random;
@@ -387,7 +390,13 @@ internal sealed partial class CrashWorkload : IDisposable
     }
 
     // Does the work of the flusher's thread, which these environments do not have.
-    private void PrepareSpare() => Voron.Flushing.SpareJournalFiles.Prepare(_environment!.Internals.Engine);
+    private void PrepareSpare()
+    {
+        var engine = _environment!.Internals.Engine;
+        SpareJournalFiles.Prepare(engine);
+        if (engine.DataFile.Unbuffered != null)
+            engine.DataFile.WriteAhead(engine.DataFile.CapacityPages + ZeroedBytes / engine.PageSize, static () => true);
+    }
 
     private void Submit(Content content)
     {

@@ -220,6 +220,7 @@ internal static class PlantedFaultCatalog
         new(nameof(PlantedFault.ConfirmWriteUnderWay), "power-cut", 4_000),
         new(nameof(PlantedFault.TakeLossForHole), "bit-rot", 20_000),
         new(nameof(PlantedFault.GrowSideBySide), "schedules", 40_000),
+        new(nameof(PlantedFault.ZeroPagesInUse), "power-cut", 2_000),
         new(nameof(PlantedFault.RollBackNeighbours), "schedules", 4_000),
         new(nameof(PlantedFault.UseSpareTwice), "schedules", 4_000) { First = 408 },
         new(nameof(PlantedFault.TrustChangedKeyHeads), "schedules", 40_000) { First = 2_468 },

@@ -66,6 +66,7 @@ internal sealed record ModelSettings(StorageOptions Options, bool InMemory, int 
             LazyInterval = TimeSpan.FromMilliseconds(2),
             FlushThresholdBytes = background ? 256 << 10 : 64 << 20,
             FlushesByCost = background,
+            QuietTime = TimeSpan.Zero,
             FlushInterval = background ? TimeSpan.FromMilliseconds(50) : TimeSpan.FromSeconds(10),
             ScrubInterval = scrubs ? TimeSpan.FromMilliseconds(20) : Timeout.InfiniteTimeSpan,
 

@@ -1,3 +1,4 @@
+using Voron.Paging;
 using Voron.Simulation.Harness;
 
 namespace Voron.Torture.Schedules;
@@ -86,5 +87,12 @@ internal sealed partial class ScheduleWorld
         {
             _stops.Remove(stop);
         }
+    }
+
+    private static void GrowAhead(DataFile file)
+    {
+        if (file.Unbuffered != null)
+            file.WriteAhead(file.CapacityPages + 1, static () => true);
+        file.Preallocate(file.CapacityPages + PagesAhead);
     }
 }

@@ -189,7 +189,7 @@ internal sealed partial class ScheduleWorld
                 SpareJournalFiles.Prepare(Environment.Internals.Engine);
                 break;
             case ScriptedKind.GrowAhead:
-                Environment.Internals.Engine.DataFile.Preallocate(Environment.Internals.Engine.DataFile.CapacityPages + PagesAhead);
+                GrowAhead(Environment.Internals.Engine.DataFile);
                 break;
             case ScriptedKind.ConfirmDurability:
                 Environment.Internals.ConfirmDurability();

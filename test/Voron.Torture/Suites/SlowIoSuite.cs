@@ -58,6 +58,7 @@ internal sealed class SlowIoSuite : Suite
             FlushThresholdBytes = 64 << 10,
             FlushInterval = TimeSpan.FromMilliseconds(5),
             ReclaimInterval = TimeSpan.FromMilliseconds(5),
+            QuietTime = TimeSpan.Zero,
             ScrubInterval = inBackground && choices.Next(2) == 1 ? TimeSpan.FromMilliseconds(5) : Timeout.InfiniteTimeSpan,
             TornPageProtection = choices.Next(2) == 0 ? TornPageProtection.Checksums : TornPageProtection.FullPageImages,
             MaxGrowthBytes = 1 << 20,
