@@ -140,7 +140,7 @@ internal sealed class ValueMover(ReadingEngine engine, StagingArea staging, Rene
         if (now != value && !(PlantedFault.MoveByPosition && now != null))
             return false;
         body.WritePages.VerifyAgain(TreeReader.FindLeaf(tree.SettledState(), body.WritePages, key).Value);
-        TreeAccess.PutStaged(tree, key, content);
+        TreeAccess.MoveStaged(tree, key, content);
         MovedBytes += value.Length;
         return true;
     }

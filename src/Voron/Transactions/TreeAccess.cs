@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Voron.Recording;
 using Voron.Trees;
@@ -72,13 +73,23 @@ internal static class TreeAccess
 
     /// <summary>Makes a staged value the value of a key.</summary>
     /// <inheritdoc cref="StagedContent.Take"/>
-    public static void PutStaged(OpenTree tree, ReadOnlySpan<byte> key, StagedContent content)
+    public static void PutStaged(OpenTree tree, ReadOnlySpan<byte> key, StagedContent content) =>
+        PutStaged(tree, key, content, tree.StateAsIs.IsRecorded);
+
+    /// <summary>Replaces the value of a key by a staged copy of it at another place: no change for the feed of a recorded tree.</summary>
+    /// <inheritdoc cref="StagedContent.Take"/>
+    public static void MoveStaged(OpenTree tree, ReadOnlySpan<byte> key, StagedContent content)
+    {
+        Debug.Assert(content.Reservation != null, "Only values with extents of their own are moved.");
+        PutStaged(tree, key, content, isRecorded: false);
+    }
+
+    private static void PutStaged(OpenTree tree, ReadOnlySpan<byte> key, StagedContent content, bool isRecorded)
     {
         var write = Begin(tree, key);
         write.OperationSavepoint.Ensure();
 
         // First of all: if it fails, nothing has changed.
-        var isRecorded = tree.StateAsIs.IsRecorded;
         if (isRecorded)
             write.Recorder.Prepare(tree, RecordedOperation.Put, key, leavesOut: true);
         write.Pages.Take(content);
