@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using Voron.Format;
+using Voron.Primitives;
 using Voron.Transactions;
 using Voron.Trees;
 
@@ -18,7 +19,7 @@ namespace Voron.Dictionaries;
 /// <param name="engine">The environment.</param>
 /// <param name="entrance">Gives the writer to the transactions.</param>
 [SuppressMessage("Design", "CA1001", Justification = "A semaphore without a wait handle needs no disposal.")]
-internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance entrance)
+internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance entrance) : IThreadPoolWorkItem
 {
     private readonly SemaphoreSlim _oneRun = new(1);
     private readonly Lock _gate = new();
@@ -30,27 +31,25 @@ internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance ent
     {
         if (!engine.Options.BackgroundFlush)
             return;
-        using (Primitives.Uninterrupted.Hold(_gate))
+        using (Uninterrupted.Hold(_gate))
         {
             if (!_wanted.Add(treeId) || _isRunning)
                 return;
             _isRunning = true;
         }
 
-        try
+        if (PoolWork.TryQueue(this))
+            return;
+
+        // A later commit requests it again.
+        using (Uninterrupted.Hold(_gate))
         {
-            ThreadPool.UnsafeQueueUserWorkItem(static trainer => _ = trainer.RunInBackgroundAsync(), this, preferLocal: false);
-        }
-        catch (OutOfMemoryException)
-        {
-            // A later commit requests it again.
-            using (Primitives.Uninterrupted.Hold(_gate))
-            {
-                _wanted.Clear();
-                _isRunning = false;
-            }
+            _wanted.Clear();
+            _isRunning = false;
         }
     }
+
+    void IThreadPoolWorkItem.Execute() => _ = RunInBackgroundAsync();
 
     /// <summary>Trains a dictionary for a tree, and installs it if it is worth it.</summary>
     /// <returns>The outcome.</returns>
@@ -134,7 +133,7 @@ internal sealed class DictionaryTrainer(ReadingEngine engine, WriterEntrance ent
 
     private bool TryTakeWanted(out uint treeId)
     {
-        using (Primitives.Uninterrupted.Hold(_gate))
+        using (Uninterrupted.Hold(_gate))
         {
             _isRunning = _wanted.Count > 0;
             treeId = _isRunning ? _wanted.First() : 0;

@@ -84,15 +84,9 @@ internal sealed class MemoryAccount : IThreadPoolWorkItem, IDisposable
 
     private void Queue()
     {
-        try
-        {
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        }
-        catch (OutOfMemoryException)
-        {
-            // The next change tries again.
+        // Otherwise the next change tries again.
+        if (!PoolWork.TryQueue(this))
             Volatile.Write(ref _isQueued, 0);
-        }
     }
 
     private void Report(long bytes)

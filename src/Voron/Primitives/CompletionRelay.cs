@@ -50,11 +50,11 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
     {
         using (Uninterrupted.Hold(_gate))
             _isInPool = false;
-        var before = SynchronizationContext.Current;
-        SynchronizationContext.SetSynchronizationContext(NotForContinuations.Instance);
-        while (TryTake(out var completion))
-            Run(completion);
-        SynchronizationContext.SetSynchronizationContext(before);
+        NoContinuations.Run(() =>
+        {
+            while (TryTake(out var completion))
+                Run(completion);
+        });
     }
 
     // The thread or the work item may fail to start for lack of memory. The other one then does the work.
@@ -73,20 +73,15 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
 
     private void QueueToPool()
     {
-        try
-        {
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        }
-        catch (OutOfMemoryException)
-        {
-            using (Uninterrupted.Hold(_gate))
-                _isInPool = false;
-        }
+        if (PoolWork.TryQueue(this))
+            return;
+        using (Uninterrupted.Hold(_gate))
+            _isInPool = false;
     }
 
     private void RunThread()
     {
-        SynchronizationContext.SetSynchronizationContext(NotForContinuations.Instance);
+        SynchronizationContext.SetSynchronizationContext(NoContinuations.Context);
         while (true)
         {
             RelayedCompletion? completion;
@@ -133,14 +128,6 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
         {
             // Thrown by a continuation that a user runs synchronously. There is nowhere to report it, and the thread has other tasks to serve.
         }
-    }
-
-    /// <summary>
-    /// Prevents an <c>await</c> from continuing inside the call that completes its task. The continuation runs on the pool instead.
-    /// </summary>
-    private sealed class NotForContinuations : SynchronizationContext
-    {
-        public static NotForContinuations Instance { get; } = new();
     }
 }
 

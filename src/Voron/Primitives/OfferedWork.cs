@@ -35,20 +35,10 @@ internal abstract class OfferedWork : IThreadPoolWorkItem
         _isOver = false;
         _failure = null;
         Volatile.Write(ref _offered, 1);
-        if (!toPool)
-            return;
-        try
-        {
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        }
-        catch (ThreadInterruptedException)
-        {
-            Uninterrupted.PassOn(true);
-        }
-        catch (Exception)
-        {
-            // The pool has no memory or no thread, but may have accepted the work nevertheless. The owner ends the work in any case.
-        }
+
+        // If the pool does not take it, the owner does the work when it ends it.
+        if (toPool)
+            PoolWork.TryQueue(this);
     }
 
     /// <summary>Does the work, unless another thread does or has done so.</summary>

@@ -95,16 +95,12 @@ internal abstract class UserCalls<T> : IThreadPoolWorkItem
             _isQueued = true;
         }
 
-        try
-        {
-            SchedulePoint.Queue(this, runsHere: PlantedFault.CallObserverBelowWrite);
-        }
-        catch (OutOfMemoryException)
-        {
-            // The next call of this method tries again.
-            using (Uninterrupted.Hold(_lock))
-                _isQueued = false;
-        }
+        if (PoolWork.TryQueueToSchedule(this, runsHere: PlantedFault.CallObserverBelowWrite))
+            return;
+
+        // The next call of this method tries again.
+        using (Uninterrupted.Hold(_lock))
+            _isQueued = false;
     }
 
     /// <summary>

@@ -50,8 +50,12 @@ internal sealed unsafe class ChunkWarmer : IThreadPoolWorkItem, IDisposable
 
         if (chunk != null)
             _account?.Add(-_chunkBytes);
-        if (start)
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        if (start && !PoolWork.TryQueue(this))
+        {
+            using (Uninterrupted.Hold(_lock))
+                _isWarming = false;
+        }
+
         return chunk;
     }
 

@@ -49,21 +49,9 @@ internal sealed class SharedSync(ReadingEngine engine) : IThreadPoolWorkItem
 
     private void RunRounds()
     {
-        while (RunRound() && !TryHandOver())
+        while (RunRound() && !PoolWork.TryQueue(this))
         {
             // The pool has no memory for the next round.
-        }
-    }
-
-    private bool TryHandOver()
-    {
-        try
-        {
-            return ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        }
-        catch (OutOfMemoryException)
-        {
-            return false;
         }
     }
 
@@ -73,7 +61,9 @@ internal sealed class SharedSync(ReadingEngine engine) : IThreadPoolWorkItem
         TaskCompletionSource round;
         using (Uninterrupted.Hold(_gate))
         {
-            round = _next!;
+            if (_next == null)
+                return false;
+            round = _next;
             _next = null;
             _waiting = 0;
         }

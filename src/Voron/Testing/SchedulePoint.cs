@@ -117,12 +117,9 @@ internal static class SchedulePoint
     }
 
     /// <inheritdoc cref="ThreadPool.UnsafeQueueUserWorkItem(IThreadPoolWorkItem, bool)"/>
-    /// <param name="runsHere">True to run the work on the calling thread instead, which only a planted fault asks for.</param>
-    public static void Queue(IThreadPoolWorkItem work, bool runsHere = false)
+    public static void Queue(IThreadPoolWorkItem work)
     {
-        if (runsHere)
-            work.Execute();
-        else if (IsOn && Current is { } schedule)
+        if (IsOn && Current is { } schedule)
             schedule.Queue(work);
         else
             ThreadPool.UnsafeQueueUserWorkItem(work, preferLocal: false);

@@ -332,20 +332,10 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         // A schedule gives every work item its turn.
         if (wakes && SchedulePoint.Current == null)
             WakeThread();
-        if (isForThread)
-            return;
-        try
-        {
-            SchedulePoint.Queue(this);
-        }
-        catch (ThreadInterruptedException)
-        {
-            Uninterrupted.PassOn(true);
-        }
-        catch (Exception e) when (e is OutOfMemoryException or ThreadStartException)
-        {
-            // The pool has no memory or no thread. The offer is open nevertheless, and the group commit's own thread takes it.
-        }
+
+        // Where the thread cannot be started, the pool has to suffice, and the other way round: the offer is open in any case.
+        if (!isForThread || !HasThread)
+            PoolWork.TryQueueToSchedule(this);
     }
 
     [Conditional("DEBUG")]
@@ -426,6 +416,7 @@ internal sealed class GroupCommit : IThreadPoolWorkItem, IDisposable
         {
             if (_isStopped || _isOffered || _offers != seen)
                 return false;
+            _offersToThread = 0;
             _thread = null;
             return true;
         }

@@ -26,6 +26,8 @@ internal sealed class BackgroundRun(
     // Used only by the run, of which there is one at a time.
     private readonly SteadyClock _clock = engine.CreateDeletionClock(clock);
     private long _ranAtTick = Environment.TickCount64 - (long)LongestPause.TotalMilliseconds;
+
+    // 1 while a run is queued, 2 while it runs.
     private int _isRunning;
 
     /// <summary>
@@ -65,23 +67,24 @@ internal sealed class BackgroundRun(
     public bool TryBegin(bool isUrgent = false)
     {
         var isDue = isUrgent || Environment.TickCount64 - _ranAtTick >= LongestPause.TotalMilliseconds;
-        if (!isDue || !IsEnabled || Interlocked.Exchange(ref _isRunning, 1) != 0)
+        if (!isDue || !IsEnabled || Interlocked.CompareExchange(ref _isRunning, 1, 0) != 0)
             return false;
-        try
+        if (PoolWork.TryQueueToSchedule(this))
         {
-            SchedulePoint.Queue(this);
             _ranAtTick = Environment.TickCount64;
             return true;
         }
-        catch (OutOfMemoryException)
-        {
-            // The next call tries again.
-            Volatile.Write(ref _isRunning, 0);
-            return false;
-        }
+
+        // The next call tries again.
+        Volatile.Write(ref _isRunning, 0);
+        return false;
     }
 
-    void IThreadPoolWorkItem.Execute() => _ = RunAsync();
+    void IThreadPoolWorkItem.Execute()
+    {
+        if (Interlocked.CompareExchange(ref _isRunning, 2, 1) == 1)
+            _ = RunAsync();
+    }
 
     // Never throws.
     private async Task RunAsync()
