@@ -1,3 +1,4 @@
+using Voron.Feeds;
 using Voron.Tests.Feeds;
 
 namespace Voron.Tests.Opening;
@@ -32,6 +33,45 @@ public sealed class ClosingWorkTests : IDisposable
         closing.Join().Should().BeNull();
         hadEnded.Should().BeFalse("the trim was under way");
         StorageEnvironment.Open(_directory.Path, FeedKit.Options()).Dispose();
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_consumer_that_waits_for_changes_continues_on_another_thread_than_the_closing_one(bool isAsynchronous)
+    {
+        using var closed = new ManualResetEventSlim();
+        var environment = StorageEnvironment.Open(_directory.Path, FeedKit.Options());
+        environment.Record();
+        var (changes, hasWaited) = (environment.ReadChangesAsync(FeedKit.Feed, environment.Newest(), cancellationToken: Cancellation), false);
+
+        // Without a context of the test, which would have the continuation run elsewhere.
+        var consumer = Task.Run(
+            async () =>
+            {
+                await using var reader = changes.GetAsyncEnumerator(Cancellation);
+                try
+                {
+                    await reader.MoveNextAsync();
+                }
+                catch (ObjectDisposedException)
+                {
+                    hasWaited = closed.Wait(TestWait.Limit, Cancellation);
+                }
+            },
+            Cancellation);
+        TestWait.GiveTimeFor(() => consumer.IsCompleted);
+        var closing = new TestThread(() =>
+        {
+            if (isAsynchronous)
+                environment.DisposeAsync().AsTask().Wait();
+            else
+                environment.Dispose();
+            closed.Set();
+        });
+        closing.Join().Should().BeNull();
+        await consumer.WaitAsync(TestWait.Limit, Cancellation);
+        hasWaited.Should().BeTrue("the environment was closed meanwhile");
     }
 
     /// <summary>The observer runs on a thread of the work's own kind, which closing must not wait for.</summary>
