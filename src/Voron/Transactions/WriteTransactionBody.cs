@@ -299,6 +299,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
                 WritePages.State.TransactionId = WritePages.Id;
                 WritePages.State.Catalog = Catalog.ToHeader();
                 sequence = _submission.Submit(Context, completion, IsLazy, began, ref progress);
+                progress.IsSubmitted = true;
             }
         }
         catch
@@ -311,18 +312,31 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
             return EndUnchanged(completion);
         SchedulePoint.Reach(SchedulePlace.Queued);
 
-        // The record is under way: from here on, nothing is undone and no memory is allocated.
+        // The record is under way: from here on, nothing is undone, and the writer is released in any case.
         _submission.NoteSuperseded(Context);
         _submission.AssertOrder(Context, sequence);
         _writer.NoteSubmitted(WritePages.State, Context.Attached, sequence);
         if (_engine.Journal!.IsPublishedEarly(sequence))
             _engine.Observers.Durations.End(TimedWork.Commit, began);
-        if (Context.Recorder.RecordedBytes > 0)
-            _engine.Above?.OnRecorded(Context.Recorder.RecordedBytes);
-        foreach (var treeId in Context.Packer.TakeWanted())
-            _engine.OnTrainingWanted?.Invoke(treeId);
+        OfferWork();
         End(committed: true);
         return sequence;
+    }
+
+    // Work in the background that the commit asks for. A later commit asks again for what was not begun.
+    private void OfferWork()
+    {
+        try
+        {
+            if (Context.Recorder.RecordedBytes > 0)
+                _engine.Above?.OnRecorded(Context.Recorder.RecordedBytes);
+            foreach (var treeId in Context.Packer.TakeWanted())
+                _engine.OnTrainingWanted?.Invoke(treeId);
+        }
+        catch (OutOfMemoryException)
+        {
+            // The commit does not depend on it.
+        }
     }
 
     // The transaction may have read changes that are submitted but not yet durable. Answering "it already exists" promises that it stays, unless

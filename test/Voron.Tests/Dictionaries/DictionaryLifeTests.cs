@@ -28,6 +28,25 @@ public sealed class DictionaryLifeTests : IDisposable
     }
 
     [Fact]
+    public void A_commit_that_cannot_ask_for_a_training_releases_the_writer()
+    {
+        var options = CompressionKit.Options();
+        options.BackgroundFlush = true;
+        using var environment = StorageEnvironment.OpenInMemory(options);
+        environment.Compress();
+        var asked = 0;
+        environment.Internals.Engine.OnTrainingWanted = _ =>
+        {
+            asked++;
+            throw new InsufficientMemoryException();
+        };
+        environment.Fill(0, 4000);
+        asked.Should().BePositive();
+        using var writing = environment.BeginWrite(TestWait.Limit, CompressionKit.Token);
+        writing.OpenTree(CompressionKit.TreeName).Count.Should().Be(4000);
+    }
+
+    [Fact]
     public async Task Of_two_trainings_one_installs_a_dictionary()
     {
         using var environment = Fill();
