@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Threading.Tasks.Sources;
 using Voron.Testing;
 
@@ -20,6 +21,9 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
     private Exception? _failure;
     private bool _usesContext;
     private bool _isDone;
+
+    // True once the task has a continuation. A second one would take the place of the first, or run when the object is in use again.
+    private bool _isAwaited;
 
     public ValueTask Task => new(this, _core.Version);
 
@@ -79,7 +83,10 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
     public void GetResult(short token)
     {
         // A call that is too early, or one too many, throws and leaves the object where it is: in use by the engine, or in the pool.
-        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
+        var isPending = _core.GetStatus(token) == ValueTaskSourceStatus.Pending;
+        if (_asTask != null || (isPending && _isAwaited))
+            ThrowAwaitedTwice();
+        if (isPending)
         {
             throw new InvalidOperationException(
                 $"The write has not completed. Await its task. To block, call {nameof(StorageEnvironment)}.{nameof(StorageEnvironment.Write)} " +
@@ -98,6 +105,7 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
                 _failure = null;
                 _usesContext = false;
                 _isDone = false;
+                _isAwaited = false;
                 Return();
             }
         }
@@ -118,20 +126,40 @@ internal abstract class PooledCompletion : RelayedCompletion, IValueTaskSource
     protected void OnCompleted(
         Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags, Action<object?>? asTask)
     {
-        if (ReferenceEquals(continuation, asTask))
+        // A version of earlier use throws here.
+        _core.GetStatus(token);
+        var isTask = ReferenceEquals(continuation, asTask);
+        var usesContext = !isTask && (flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0 && HasContext;
+        bool isFirst;
+        using (Uninterrupted.Hold(_gate))
+        {
+            isFirst = !_isAwaited;
+            _isAwaited = true;
+            _usesContext |= usesContext && isFirst && !_isDone;
+        }
+
+        if (!isFirst)
+        {
+            // The runtime ends the process when an exception leaves this method during an await. The continuation asks for the result, which throws.
+            if (isTask)
+                ThrowAwaitedTwice();
+            continuation(state);
+            return;
+        }
+
+        if (isTask)
         {
             CompleteTask(continuation, state, token);
             return;
         }
 
-        if ((flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0 && HasContext)
-        {
-            using (Uninterrupted.Hold(_gate))
-                _usesContext |= !_isDone;
-        }
-
         _core.OnCompleted(continuation, state, token, flags);
     }
+
+    [DoesNotReturn]
+    private static void ThrowAwaitedTwice() => throw new InvalidOperationException(
+        $"The task of a write was awaited, or converted by {nameof(ValueTask.AsTask)}, twice. It may be used once. The write is not affected. Convert the task once, and " +
+        "await the result as often as necessary.");
 
     private static bool HasContext =>
         (SynchronizationContext.Current is { } context && context.GetType() != typeof(SynchronizationContext))

@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Time.Testing;
 using Voron.Simulation.Disks;
 using Voron.Tests.Faults;
+using Voron.Tests.Journal;
 
 namespace Voron.Tests.Transactions;
 
@@ -29,6 +30,23 @@ public sealed class GroupCommitTests
         using var reading = environment.BeginRead();
         reading.OpenTree(FaultTestKit.TreeName).Count.Should().Be(40 * 40);
         environment.Verify().Problems.Should().BeEmpty();
+    }
+
+    [Fact]
+    public async Task A_task_that_is_awaited_or_converted_twice_refuses_and_serves_the_first_caller()
+    {
+        using var disk = new SimulatedDisk();
+        using var environment = StorageEnvironment.Open(disk, Options);
+        environment.Write(writing => { writing.CreateTree(FaultTestKit.TreeName); });
+        var writes = new HeldWrites(disk);
+        var write = environment.WriteAsync(
+            writing => writing.OpenTree(FaultTestKit.TreeName).Put(FaultTestKit.Key(1), FaultTestKit.Value(1, 100)), Cancellation);
+        var task = write.AsTask();
+        FluentActions.Invoking(() => { _ = write.AsTask(); }).Should().Throw<InvalidOperationException>().WithMessage("*twice*");
+        await FluentActions.Awaiting(async () => await write).Should().ThrowAsync<InvalidOperationException>().WithMessage("*twice*");
+        writes.Release();
+        await task.WaitAsync(TestWait.Limit, Cancellation);
+        disk.InProgress = null;
     }
 
     [Fact]
