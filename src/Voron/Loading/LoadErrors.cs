@@ -17,6 +17,11 @@ internal static class LoadErrors
         $"option {nameof(BulkLoadOptions.Sorted)} unset to have them sorted.");
 
     /// <inheritdoc cref="Duplicate"/>
+    public static InvalidOperationException Replaced(string target) => new(
+        $"The {target} was deleted, renamed or replaced while entries were loaded into it. The entries loaded so far went with it, and the others were " +
+        "not stored. Load again.");
+
+    /// <inheritdoc cref="Duplicate"/>
     public static InvalidOperationException Changed(string target, string path) => new(
         $"The {target} of '{path}' has been changed while entries were loaded into it, so nothing was loaded. Load again: entries are then added " +
         "to those that it has.");

@@ -22,7 +22,11 @@ internal sealed class RowSlices<TKey, TRow>(
         Add(key, trees.ReadAside(BitConverter.ToInt32(reference)));
 
     /// <inheritdoc/>
-    protected override void Open(WriteTransaction writing) => _table = writing.OpenTable(definition);
+    protected override long Open(WriteTransaction writing)
+    {
+        _table = writing.OpenTable(definition);
+        return _table.AsReadOnly().Bound.Schema.Id;
+    }
 
     /// <inheritdoc/>
     protected override bool TryPut(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)

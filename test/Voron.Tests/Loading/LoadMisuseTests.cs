@@ -205,6 +205,41 @@ public sealed class LoadMisuseTests : IDisposable
             tree.Count.Should().Be(change == "fill" ? 1 : 0);
     }
 
+    [Theory]
+    [InlineData("drop")]
+    [InlineData("replace")]
+    [InlineData("rename")]
+    public async Task A_tree_that_was_filled_and_then_replaced_is_not_filled_from_the_middle(string change)
+    {
+        _environment.Write(writing => writing.CreateTree("t").Put("a"u8, "1"u8));
+        using var load = await _environment.BeginBulkLoadAsync("t", Sorted, Token);
+        for (byte key = 1; key <= 6; key++)
+            load.Put([(byte)'b', key], new byte[1 << 20]);
+        _environment.Write(writing =>
+        {
+            if (change == "rename")
+                writing.RenameTree("t", "u");
+            else
+                writing.DeleteTree("t");
+            if (change == "replace")
+                writing.CreateTree("t");
+        });
+        await load.Awaiting(at => at.CompleteAsync(Token)).Should().ThrowAsync<InvalidOperationException>().WithMessage("*'t'*replaced*");
+        using var reading = _environment.BeginRead();
+        (reading.TryOpenTree("t", out var tree) ? tree.Count : 0).Should().Be(0);
+    }
+
+    [Fact]
+    public async Task The_token_of_the_beginning_cancels_the_completion()
+    {
+        using var stop = new CancellationTokenSource();
+        using var load = await _environment.BeginBulkLoadAsync("t", Sorted, stop.Token);
+        load.Put("a"u8, "1"u8);
+        await stop.CancelAsync();
+        await load.Awaiting(at => at.CompleteAsync(Token)).Should().ThrowAsync<OperationCanceledException>();
+        Names().Should().BeEmpty();
+    }
+
     [Fact]
     public async Task A_source_that_throws_or_uses_the_environment_itself()
     {

@@ -154,7 +154,9 @@ public sealed class BulkLoad : IDisposable
         using var cancels = stop.UnsafeRegister(static source => ((CancellationTokenSource)source!).Cancel(), _parts.Stop);
         if (_parts.Sorter != null)
             StoreSorted(_parts.Sorter);
-        await _parts.Load.CompleteAsync(stop).ConfigureAwait(false);
+
+        // The token of the beginning cancels this one too.
+        await _parts.Load.CompleteAsync(_parts.Stop.Token).ConfigureAwait(false);
         return new BulkLoadReport
         {
             EntriesTaken = _taken,

@@ -21,6 +21,9 @@ internal abstract class SlicedLoad(Func<WriteTransaction> begin, string target, 
     private readonly List<(int KeyLength, int ValueLength)> _entries = [];
     private long _passed;
 
+    // The id of what the first transaction has opened.
+    private long _id = -1;
+
     /// <inheritdoc/>
     public override bool IsAtomic => false;
 
@@ -38,7 +41,7 @@ internal abstract class SlicedLoad(Func<WriteTransaction> begin, string target, 
         if (value.Length > SliceBytes)
         {
             using var writing = begin();
-            Open(writing);
+            OpenTarget(writing);
             Store(key, value);
             writing.Commit();
             return;
@@ -58,7 +61,17 @@ internal abstract class SlicedLoad(Func<WriteTransaction> begin, string target, 
     }
 
     /// <summary>Opens what is loaded, in a transaction.</summary>
-    protected abstract void Open(WriteTransaction writing);
+    /// <exception cref="InvalidOperationException">It is not what earlier transactions have filled.</exception>
+    protected void OpenTarget(WriteTransaction writing)
+    {
+        var id = Open(writing);
+        if (_id >= 0 && id != _id)
+            throw LoadErrors.Replaced(target);
+        _id = id;
+    }
+
+    /// <summary>Opens what is loaded, in a transaction. Returns its id, which another one of the same name does not have.</summary>
+    protected abstract long Open(WriteTransaction writing);
 
     /// <summary>Puts an entry into what was opened; false, with nothing put, if the key exists and is not replaced.</summary>
     protected abstract bool TryPut(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);
@@ -70,7 +83,7 @@ internal abstract class SlicedLoad(Func<WriteTransaction> begin, string target, 
             return;
         using (var writing = begin())
         {
-            Open(writing);
+            OpenTarget(writing);
             var at = 0;
             foreach (var (keyLength, valueLength) in _entries)
             {

@@ -27,7 +27,7 @@ internal sealed class TreeSlices(Func<WriteTransaction> begin, Func<byte[], Stag
         Store();
         using var staged = _staged[BitConverter.ToInt32(reference)];
         using var writing = _begin();
-        Open(writing);
+        OpenTarget(writing);
         if (!Replaces && _tree.Contains(key))
         {
             Pass(key);
@@ -46,7 +46,11 @@ internal sealed class TreeSlices(Func<WriteTransaction> begin, Func<byte[], Stag
     }
 
     /// <inheritdoc/>
-    protected override void Open(WriteTransaction writing) => _tree = writing.CreateTree(name);
+    protected override long Open(WriteTransaction writing)
+    {
+        _tree = writing.CreateTree(name);
+        return _tree.AsReadOnly().Opened.StateAsIs.TreeId;
+    }
 
     /// <inheritdoc/>
     protected override bool TryPut(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
