@@ -236,7 +236,12 @@ internal sealed unsafe class JournalLeader
     {
         batch.Overlaps = true;
         if (_queue.AdmitSecond())
+        {
+            if (_secondThread.IsCurrent)
+                Volatile.Write(ref _isUrgent, true);
             (_secondThread.IsCurrent ? _thread : _secondThread).TryWake();
+        }
+
         SchedulePoint.Reach(SchedulePlace.SecondAdmitted);
     }
 
