@@ -152,13 +152,14 @@ internal sealed class FlushScheduler : IFlushServices
     }
 
     // Without a thread, no flush would end the delay.
-    public void ThrottleWriter()
+    public void ThrottleWriter(TimeSpan longest)
     {
         if (_engine.Options.BackgroundFlush)
-            _throttle.Throttle();
+            _throttle.Throttle(longest);
     }
 
-    public ValueTask ThrottleWriterAsync() => _engine.Options.BackgroundFlush ? _throttle.ThrottleAsync() : ValueTask.CompletedTask;
+    public ValueTask ThrottleWriterAsync(CancellationToken cancellationToken) =>
+        _engine.Options.BackgroundFlush ? _throttle.ThrottleAsync(cancellationToken) : ValueTask.CompletedTask;
 
     public bool IsDelaying => _engine.Options.BackgroundFlush && _throttle.IsDelayed;
 

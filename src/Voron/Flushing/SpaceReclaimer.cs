@@ -147,7 +147,7 @@ internal sealed partial class SpaceReclaimer
             isOver = (ranges.Count > 0 && given == 0) || Stopwatch.GetElapsedTime(start) >= _engine.Options.LongestPunch;
         }
 
-        _engine.Counters.PunchedBytes += punched;
+        Interlocked.Add(ref _engine.Counters.PunchedBytes, punched);
         return punched;
     }
 
@@ -203,7 +203,7 @@ internal sealed partial class SpaceReclaimer
                 break;
         }
 
-        _engine.Counters.PunchedBytes += bytes;
+        Interlocked.Add(ref _engine.Counters.PunchedBytes, bytes);
         return bytes;
     }
 

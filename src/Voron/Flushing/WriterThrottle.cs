@@ -30,12 +30,12 @@ internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, Back
     public bool IsDelayed => IsOverLimit && !_stopping && !engine.Poison.IsPoisoned;
 
     /// <inheritdoc cref="IFlushServices.ThrottleWriter"/>
-    public void Throttle()
+    public void Throttle(TimeSpan longest)
     {
         if (!BeginsDelay())
             return;
         var began = Stopwatch.GetTimestamp();
-        var deadline = Environment.TickCount64 + (long)LongestDelay.TotalMilliseconds;
+        var deadline = Environment.TickCount64 + (long)Math.Min(LongestDelay.TotalMilliseconds, longest.TotalMilliseconds);
         using (_progress.Enter())
         {
             while (IsDelayed)
@@ -50,7 +50,7 @@ internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, Back
     }
 
     /// <inheritdoc cref="IFlushServices.ThrottleWriterAsync"/>
-    public async ValueTask ThrottleAsync()
+    public async ValueTask ThrottleAsync(CancellationToken cancellationToken)
     {
         if (!BeginsDelay())
             return;
@@ -62,9 +62,9 @@ internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, Back
             using (_progress.Enter())
                 progressed = _progressed ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             var left = deadline - Environment.TickCount64;
-            if (left <= 0 || !IsDelayed)
+            if (left <= 0 || !IsDelayed || cancellationToken.IsCancellationRequested)
                 break;
-            await Task.WhenAny(progressed.Task, Task.Delay((int)left)).ConfigureAwait(false);
+            await Task.WhenAny(progressed.Task, Task.Delay((int)left, cancellationToken)).ConfigureAwait(false);
         }
 
         EndDelay(began);

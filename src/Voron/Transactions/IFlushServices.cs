@@ -17,10 +17,12 @@ internal interface IFlushServices
     bool IsFlushDue { get; }
 
     /// <summary>Called before the writer is taken. Waits for a limited time when the journal or scratch memory is over its limit.</summary>
-    void ThrottleWriter();
+    /// <param name="longest">The longest time to wait, if it is less than that.</param>
+    void ThrottleWriter(TimeSpan longest);
 
     /// <summary>As <see cref="ThrottleWriter"/>, without blocking a thread.</summary>
-    ValueTask ThrottleWriterAsync();
+    /// <param name="cancellationToken">Ends the wait without an exception.</param>
+    ValueTask ThrottleWriterAsync(CancellationToken cancellationToken);
 
     /// <summary>
     /// Called by the holder of the writer when it has run out of space. Flushes all durable changes, so that pages freed by earlier transactions

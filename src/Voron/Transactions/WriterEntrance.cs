@@ -52,10 +52,11 @@ internal sealed class WriterEntrance
         if (timeout == TimeSpan.MaxValue)
             ThrowIfOwn(nameof(StorageEnvironment.BeginWrite));
         ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
-        _flushServices.ThrottleWriter();
+        var arrived = Stopwatch.GetTimestamp();
+        _flushServices.ThrottleWriter(timeout);
         var durations = _engine.Observers.Durations;
         var began = durations.Begin(TimedWork.WriterWait);
-        var isHeld = _writer.TryEnter(TimeSpan.Zero, cancellationToken) || Wait(timeout, cancellationToken);
+        var isHeld = _writer.TryEnter(TimeSpan.Zero, cancellationToken) || Wait(timeout, arrived, cancellationToken);
         durations.End(TimedWork.WriterWait, began);
         if (!isHeld)
         {
@@ -69,7 +70,7 @@ internal sealed class WriterEntrance
     /// <summary>As <see cref="Begin"/>, but without a limit and without blocking a thread.</summary>
     public async ValueTask<WriteTransactionBody> BeginAsync(CancellationToken cancellationToken)
     {
-        await _flushServices.ThrottleWriterAsync().ConfigureAwait(false);
+        await _flushServices.ThrottleWriterAsync(cancellationToken).ConfigureAwait(false);
         var durations = _engine.Observers.Durations;
         var began = durations.Begin(TimedWork.WriterWait);
         await EnterAsync(cancellationToken).ConfigureAwait(false);
@@ -141,13 +142,15 @@ internal sealed class WriterEntrance
         }
     }
 
-    private bool Wait(TimeSpan timeout, CancellationToken cancellationToken)
+    private bool Wait(TimeSpan timeout, long arrived, CancellationToken cancellationToken)
     {
         var either = Either(cancellationToken);
         try
         {
-            return _writer.TryEnter(
-                timeout.TotalMilliseconds < int.MaxValue ? timeout : Timeout.InfiniteTimeSpan, either?.Token ?? _engine.Closing.Token);
+            if (timeout.TotalMilliseconds >= int.MaxValue)
+                return _writer.TryEnter(Timeout.InfiniteTimeSpan, either?.Token ?? _engine.Closing.Token);
+            var left = timeout - Stopwatch.GetElapsedTime(arrived);
+            return _writer.TryEnter(left < TimeSpan.Zero ? TimeSpan.Zero : left, either?.Token ?? _engine.Closing.Token);
         }
         catch (OperationCanceledException)
         {
