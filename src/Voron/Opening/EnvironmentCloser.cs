@@ -34,7 +34,7 @@ internal sealed class EnvironmentCloser(OpenedEngine opened)
         var isWriterFree = false;
         try
         {
-            Try(() => NoContinuations.Run(_engine.Closing.Cancel));
+            Try(() => NoContinuations.Run(static closing => closing.Cancel(), _engine.Closing));
             if (writing != null)
             {
                 Try(writing.Scrubber.Dispose);

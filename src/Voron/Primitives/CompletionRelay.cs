@@ -50,11 +50,13 @@ internal sealed class CompletionRelay : IThreadPoolWorkItem
     {
         using (Uninterrupted.Hold(_gate))
             _isInPool = false;
-        NoContinuations.Run(() =>
-        {
-            while (TryTake(out var completion))
-                Run(completion);
-        });
+        NoContinuations.Run(
+            static relay =>
+            {
+                while (relay.TryTake(out var completion))
+                    Run(completion);
+            },
+            this);
     }
 
     // The thread or the work item may fail to start for lack of memory. The other one then does the work.

@@ -13,13 +13,13 @@ internal sealed class NoContinuations : SynchronizationContext
     public static NoContinuations Context { get; } = new();
 
     /// <summary>Runs work that may complete tasks of the user.</summary>
-    public static void Run(Action work)
+    public static void Run<T>(Action<T> work, T argument)
     {
         var before = Current;
         SetSynchronizationContext(Context);
         try
         {
-            work();
+            work(argument);
         }
         finally
         {
