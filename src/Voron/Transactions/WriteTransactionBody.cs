@@ -224,7 +224,6 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
         var journal = _engine.Journal!;
         var isLazy = IsLazy;
         var sequence = Submit(null, ref progress);
-        progress.IsSubmitted = true;
         if (isLazy && journal.TryLeave(sequence))
             return;
         submitted?.Invoke();
@@ -299,7 +298,6 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
                 WritePages.State.TransactionId = WritePages.Id;
                 WritePages.State.Catalog = Catalog.ToHeader();
                 sequence = _submission.Submit(Context, completion, IsLazy, began, ref progress);
-                progress.IsSubmitted = true;
             }
         }
         catch
@@ -308,6 +306,7 @@ internal sealed partial class WriteTransactionBody : TransactionBody, ITreeFinde
             throw;
         }
 
+        progress.IsSubmitted = true;
         if (!hasChanges)
             return EndUnchanged(completion);
         SchedulePoint.Reach(SchedulePlace.Queued);
