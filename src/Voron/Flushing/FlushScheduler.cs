@@ -152,11 +152,7 @@ internal sealed class FlushScheduler : IFlushServices
     }
 
     // Without a thread, no flush would end the delay.
-    public void ThrottleWriter(TimeSpan longest)
-    {
-        if (_engine.Options.BackgroundFlush)
-            _throttle.Throttle(longest);
-    }
+    public TimeSpan ThrottleWriter(TimeSpan longest) => _engine.Options.BackgroundFlush ? _throttle.Throttle(longest) : TimeSpan.Zero;
 
     public ValueTask ThrottleWriterAsync(CancellationToken cancellationToken) =>
         _engine.Options.BackgroundFlush ? _throttle.ThrottleAsync(cancellationToken) : ValueTask.CompletedTask;

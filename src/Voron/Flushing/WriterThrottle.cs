@@ -30,10 +30,10 @@ internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, Back
     public bool IsDelayed => IsOverLimit && !_stopping && !engine.Poison.IsPoisoned;
 
     /// <inheritdoc cref="IFlushServices.ThrottleWriter"/>
-    public void Throttle(TimeSpan longest)
+    public TimeSpan Throttle(TimeSpan longest)
     {
         if (!BeginsDelay())
-            return;
+            return TimeSpan.Zero;
         var began = Stopwatch.GetTimestamp();
         var deadline = Environment.TickCount64 + (long)Math.Min(LongestDelay.TotalMilliseconds, longest.TotalMilliseconds);
         using (_progress.Enter())
@@ -47,6 +47,7 @@ internal sealed class WriterThrottle(ReadingEngine engine, Flusher flusher, Back
         }
 
         EndDelay(began);
+        return Stopwatch.GetElapsedTime(began);
     }
 
     /// <inheritdoc cref="IFlushServices.ThrottleWriterAsync"/>

@@ -18,7 +18,8 @@ internal interface IFlushServices
 
     /// <summary>Called before the writer is taken. Waits for a limited time when the journal or scratch memory is over its limit.</summary>
     /// <param name="longest">The longest time to wait, if it is less than that.</param>
-    void ThrottleWriter(TimeSpan longest);
+    /// <returns>The time that the call has waited.</returns>
+    TimeSpan ThrottleWriter(TimeSpan longest);
 
     /// <summary>As <see cref="ThrottleWriter"/>, without blocking a thread.</summary>
     /// <param name="cancellationToken">Ends the wait without an exception.</param>

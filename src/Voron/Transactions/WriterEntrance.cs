@@ -52,11 +52,10 @@ internal sealed class WriterEntrance
         if (timeout == TimeSpan.MaxValue)
             ThrowIfOwn(nameof(StorageEnvironment.BeginWrite));
         ArgumentOutOfRangeException.ThrowIfLessThan(timeout, TimeSpan.Zero);
-        var arrived = Stopwatch.GetTimestamp();
-        _flushServices.ThrottleWriter(timeout);
+        var left = timeout - _flushServices.ThrottleWriter(timeout);
         var durations = _engine.Observers.Durations;
         var began = durations.Begin(TimedWork.WriterWait);
-        var isHeld = _writer.TryEnter(TimeSpan.Zero, cancellationToken) || Wait(timeout, arrived, cancellationToken);
+        var isHeld = _writer.TryEnter(TimeSpan.Zero, cancellationToken) || Wait(left > TimeSpan.Zero ? left : TimeSpan.Zero, cancellationToken);
         durations.End(TimedWork.WriterWait, began);
         if (!isHeld)
         {
@@ -142,15 +141,13 @@ internal sealed class WriterEntrance
         }
     }
 
-    private bool Wait(TimeSpan timeout, long arrived, CancellationToken cancellationToken)
+    private bool Wait(TimeSpan timeout, CancellationToken cancellationToken)
     {
         var either = Either(cancellationToken);
         try
         {
-            if (timeout.TotalMilliseconds >= int.MaxValue)
-                return _writer.TryEnter(Timeout.InfiniteTimeSpan, either?.Token ?? _engine.Closing.Token);
-            var left = timeout - Stopwatch.GetElapsedTime(arrived);
-            return _writer.TryEnter(left < TimeSpan.Zero ? TimeSpan.Zero : left, either?.Token ?? _engine.Closing.Token);
+            return _writer.TryEnter(
+                timeout.TotalMilliseconds < int.MaxValue ? timeout : Timeout.InfiniteTimeSpan, either?.Token ?? _engine.Closing.Token);
         }
         catch (OperationCanceledException)
         {
