@@ -67,8 +67,8 @@ internal sealed unsafe class JournalLeader
         _extents = new ExtentSync(listener);
         _overlapsSyncs = resources.OverlapsSyncs;
         _lazyMilliseconds = (long)resources.LazyInterval.TotalMilliseconds;
-        _thread = new BackgroundThread("Voron journal", resources.ThreadIdleTime, RunThread);
-        _secondThread = new BackgroundThread("Voron journal, second", resources.ThreadIdleTime, RunSecondThread);
+        _thread = new BackgroundThread("Voron journal", resources.ThreadIdleTime, () => RunThread(_thread!));
+        _secondThread = new BackgroundThread("Voron journal, second", resources.ThreadIdleTime, () => RunThread(_secondThread!));
     }
 
     /// <summary>True while there is a thread of the journal's own.</summary>
@@ -158,31 +158,16 @@ internal sealed unsafe class JournalLeader
     }
 
     // An exception that ended this thread would end the process.
-    private void RunThread()
+    private void RunThread(BackgroundThread thread)
     {
         try
         {
-            while (!_thread.IsStopping)
+            while (!thread.IsStopping && thread.WaitOrEnd())
             {
-                if (!_thread.WaitOrEnd())
-                    return;
-                WaitForInterval();
+                if (thread == _thread)
+                    WaitForInterval();
                 WriteQueued();
             }
-        }
-        catch (Exception e)
-        {
-            _poison.Set(e);
-            _queue.FailQueued();
-        }
-    }
-
-    private void RunSecondThread()
-    {
-        try
-        {
-            while (!_secondThread.IsStopping && _secondThread.WaitOrEnd())
-                WriteQueued();
         }
         catch (Exception e)
         {
